@@ -1,0 +1,49 @@
+# Every target is a door; the rooms are in scripts/ and cluster-up/.
+.DEFAULT_GOAL := help
+KUBE_PROVIDER ?= k8s-1.34
+KUBEVIRT_NUM_NODES ?= 1
+export KUBE_PROVIDER KUBEVIRT_NUM_NODES
+
+.PHONY: help
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: bootstrap
+bootstrap: ## install the system packages and the virtual environment (.venv)
+	@scripts/bootstrap.sh
+
+.PHONY: lint
+lint: bootstrap ## ruff, mypy, import-linter, codespell, shellcheck, generated files
+	@scripts/lint.sh
+
+.PHONY: format
+format: bootstrap ## rewrite the sources the way ruff formats them
+	@.venv/bin/ruff format && .venv/bin/ruff check --fix
+
+.PHONY: test
+test: lint ## lint, then every suite that this machine can run; SUITES="unit contract" for some
+	@.venv/bin/python scripts/test.py $(SUITES)
+
+.PHONY: generate
+generate: bootstrap ## write the CRDs anew from the types
+	@.venv/bin/python -m kubevirt.api.generate
+
+.PHONY: lock
+lock: bootstrap ## write the dependency locks anew
+	@scripts/lock.sh
+
+.PHONY: bench
+bench: bootstrap ## measure, print one table, write bench/results/
+	@.venv/bin/python -m bench
+
+.PHONY: cluster-up
+cluster-up: bootstrap ## start a test cluster (KUBE_PROVIDER, KUBEVIRT_NUM_NODES)
+	@cluster-up/up.sh
+
+.PHONY: cluster-down
+cluster-down: bootstrap ## stop it and leave nothing behind
+	@cluster-up/down.sh
+
+.PHONY: clean
+clean: ## remove the virtual environment and caches of this checkout
+	@scripts/clean.sh

@@ -1,0 +1,1 @@
+"""The types: KubeVirt's kinds, the Kubernetes kinds we touch, their names. Data only, no behaviour."""

@@ -1,0 +1,118 @@
+"""What every Kubernetes object carries, and the selectors that pick objects."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Protocol
+
+from msgspec import field
+
+from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Int64, Struct, list_map
+
+
+class OwnerReference(Struct, frozen=True, kw_only=True):
+    """The object that this one belongs to and is deleted with."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
+
+
+class ManagedFieldsEntry(Struct, frozen=True, kw_only=True):
+    """Which fields one manager owns."""
+
+    manager: str | None = None
+    operation: str | None = None
+    api_version: str | None = None
+    time: datetime | None = None
+    fields_type: str | None = None
+    fields_v1: Mapping[str, Any] = NO_ENTRIES
+    subresource: str | None = None
+
+
+class ObjectMeta(Struct, frozen=True, kw_only=True):
+    """Standard object metadata."""
+
+    name: str = ""
+    generate_name: str | None = None
+    namespace: str | None = None
+    uid: str = ""
+    resource_version: str | None = None
+    generation: Int64 | None = None
+    creation_timestamp: datetime | None = None
+    deletion_timestamp: datetime | None = None
+    deletion_grace_period_seconds: Int64 | None = None
+    labels: Mapping[str, str] = NO_ENTRIES
+    annotations: Mapping[str, str] = NO_ENTRIES
+    owner_references: Annotated[tuple[OwnerReference, ...], list_map("uid")] = ()
+    finalizers: tuple[str, ...] = ()
+    managed_fields: Annotated[tuple[ManagedFieldsEntry, ...], ATOMIC] = ()
+    self_link: str | None = None
+
+
+class ListMeta(Struct, frozen=True, kw_only=True):
+    resource_version: str | None = None
+    continue_: str | None = field(default=None, name="continue")
+    remaining_item_count: int | None = None
+
+
+class HasMetadata(Protocol):
+    """Any API object: what an informer, a queue or a recorder needs to know of one."""
+
+    @property
+    def metadata(self) -> ObjectMeta: ...
+
+
+class PartialObjectMetadata(Struct, frozen=True, kw_only=True):
+    """An object of any kind of which only the metadata was asked for."""
+
+    api_version: str | None = None
+    kind: str | None = None
+    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+
+
+class LabelSelectorRequirement(Struct, frozen=True, kw_only=True):
+    """One condition on a label."""
+
+    key: str
+    operator: str
+    values: Annotated[tuple[str, ...], ATOMIC] = ()
+
+
+class LabelSelector(Struct, frozen=True, kw_only=True):
+    """Picks objects by their labels; all conditions must hold, and an empty selector picks all."""
+
+    match_labels: Mapping[str, str] = NO_ENTRIES
+    match_expressions: Annotated[tuple[LabelSelectorRequirement, ...], ATOMIC] = ()
+
+
+class StatusCause(Struct, frozen=True, kw_only=True):
+    """One reason among several for a refusal, with the field it is about."""
+
+    reason: str = ""
+    message: str = ""
+    field: str = ""
+
+
+class StatusDetails(Struct, frozen=True, kw_only=True):
+    name: str = ""
+    group: str = ""
+    kind: str = ""
+    uid: str = ""
+    causes: tuple[StatusCause, ...] = ()
+    retry_after_seconds: int = 0
+
+
+class Status(Struct, frozen=True, kw_only=True):
+    """A server's answer where there is no object to show, mostly an error."""
+
+    api_version: str = "v1"
+    kind: str = "Status"
+    metadata: ListMeta = field(default_factory=ListMeta)
+    status: str = ""
+    message: str = ""
+    reason: str = ""
+    details: StatusDetails | None = None
+    code: int = 0

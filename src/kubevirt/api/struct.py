@@ -1,0 +1,66 @@
+"""The base of every API type, and the words that annotate its fields.
+
+An API object is a frozen value. Its JSON names are camel case; the few that are not stand in
+`field(name=…)`. Absent and empty are one thing for lists: `()`. What a plain Python type cannot say
+(formats, enums, list keys) is said by the marks below, which only the CRD generator reads: decoding
+never refuses an object for them, because a server has validated it and a newer one may know more.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any
+
+import msgspec
+
+
+class Struct(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel", dict=False
+):
+    """A Kubernetes API value. `frozen` and `kw_only` are not inherited: every subclass repeats them."""
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """Something a schema says of a field beyond its type, as it stands in the schema."""
+
+    schema: Mapping[str, Any]
+
+
+def mark(**schema: Any) -> Mark:
+    return Mark(schema)
+
+
+def enum(*values: str) -> Mark:
+    return Mark({"enum": list(values)})
+
+
+def list_map(*keys: str) -> Mark:
+    """A list whose items are told apart by `keys`, so that two managers can own different items."""
+    return Mark({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)})
+
+
+ATOMIC = Mark({"x-kubernetes-list-type": "atomic"})
+SET = Mark({"x-kubernetes-list-type": "set"})
+PRESERVE_UNKNOWN = Mark({"x-kubernetes-preserve-unknown-fields": True})
+NULLABLE = Mark({"nullable": True})
+
+NO_ENTRIES: Mapping[str, Any] = MappingProxyType({})
+"""The default of every map: one shared, read-only, empty mapping instead of one dict per object."""
+
+Int32 = Annotated[int, mark(format="int32")]
+Int64 = Annotated[int, mark(format="int64")]
+IntOrString = Annotated[int | str, mark(**{"x-kubernetes-int-or-string": True})]
+
+QUANTITY_PATTERN = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?"
+    r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+Quantity = Annotated[
+    int | str, mark(**{"x-kubernetes-int-or-string": True, "pattern": QUANTITY_PATTERN})
+]
+"""A quantity as it was written; `base.quantity` computes with it."""
+
+MicroTime = Annotated[str, mark(format="date-time")]
+"""A timestamp with exactly six digits after the second: Kubernetes refuses any other number of them."""
+
+Duration = str
+"""A Go duration such as `1h30m`."""

@@ -1,0 +1,1 @@
+"""Speak to any Kubernetes API: clients, caches, controllers. Knows no VM."""
