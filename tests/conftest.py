@@ -1,0 +1,49 @@
+"""Time in tests: a test marked `virtual_time` runs on a loop that jumps to the next timer.
+
+    pytestmark = pytest.mark.virtual_time          # a whole file, or one test by decorator
+
+    async def test_an_hour_is_instant(clock: Clock) -> None:
+        await clock.sleep(3600)
+
+Async fixtures of such a test run on the same loop. A wait that nothing can end raises `StuckError`
+instead of hanging. Without the mark a test has the real loop and `clock` is the machine's, which is
+what sockets, threads and other programs need.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+import pytest
+from hypothesis import settings
+
+from kubevirt.base.clock import Clock, SystemClock
+from kubevirt.base.virtual_time import VirtualClock, VirtualTimeLoop
+
+# A busy machine is not a failing test: what must be fast is measured in bench/.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "virtual_time: runs under a VirtualTimeLoop")
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    if item.get_closest_marker("virtual_time"):
+        return {"virtual": VirtualTimeLoop}
+    return {"system": asyncio.new_event_loop}
+
+
+@pytest.fixture
+def clock(request: pytest.FixtureRequest) -> Clock:
+    """The clock to inject: virtual under the mark `virtual_time`, else the system's."""
+    return VirtualClock() if request.node.get_closest_marker("virtual_time") else SystemClock()
+
+
+@pytest.fixture
+def virtual_clock(clock: Clock) -> VirtualClock:
+    """The same clock, for tests that make wall time jump."""
+    assert isinstance(clock, VirtualClock), "mark the test with pytest.mark.virtual_time"
+    return clock
