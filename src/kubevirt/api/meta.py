@@ -70,7 +70,7 @@ class PartialObjectMetadata(Struct, frozen=True, kw_only=True):
 
     api_version: str | None = None
     kind: str | None = None
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+    metadata: ObjectMeta = ObjectMeta()
 
 
 class LabelSelectorRequirement(Struct, frozen=True, kw_only=True):
@@ -86,6 +86,17 @@ class LabelSelector(Struct, frozen=True, kw_only=True):
 
     match_labels: Mapping[str, str] = NO_ENTRIES
     match_expressions: Annotated[tuple[LabelSelectorRequirement, ...], ATOMIC] = ()
+
+
+class Condition(Struct, frozen=True, kw_only=True):
+    """One aspect of the state of an object."""
+
+    type: str
+    status: str
+    last_transition_time: datetime
+    reason: str
+    message: str
+    observed_generation: Int64 | None = None
 
 
 class StatusCause(Struct, frozen=True, kw_only=True):
@@ -110,7 +121,7 @@ class Status(Struct, frozen=True, kw_only=True):
 
     api_version: str = "v1"
     kind: str = "Status"
-    metadata: ListMeta = field(default_factory=ListMeta)
+    metadata: ListMeta = ListMeta()
     status: str = ""
     message: str = ""
     reason: str = ""

@@ -1,5 +1,6 @@
 """A resource: where objects of one kind live on a server, and the type they are decoded to."""
 
+import builtins
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -22,12 +23,10 @@ class Resource(Generic[T]):
     plural: str
     kind: str
     namespaced: bool
-    type: type[T]
+    type: builtins.type[T]
 
-    def read_as(self, type_: type[U]) -> "Resource[U]":
-        return Resource(
-            self.group, self.version, self.plural, self.kind, self.namespaced, type_
-        )
+    def read_as(self, type_: builtins.type[U]) -> "Resource[U]":
+        return Resource(self.group, self.version, self.plural, self.kind, self.namespaced, type_)
 
     @property
     def raw(self) -> "Resource[dict[str, Any]]":

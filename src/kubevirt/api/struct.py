@@ -7,6 +7,7 @@ never refuses an object for them, because a server has validated it and a newer 
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -19,44 +20,55 @@ class Struct(
     """A Kubernetes API value. `frozen` and `kw_only` are not inherited: every subclass repeats them."""
 
 
-class Mark(msgspec.Struct, frozen=True):
-    """Something a schema says of a field beyond its type, as it stands in the schema."""
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a schema says of a field beyond its type. Hashable, because `typing` compares it."""
 
-    schema: Mapping[str, Any]
+    entries: tuple[tuple[str, Any], ...]
 
 
 def mark(**schema: Any) -> Mark:
-    return Mark(schema)
+    """Keywords of the schema as they are: `mark(minimum=1)`, `mark(format="int32")`."""
+    return Mark(tuple(schema.items()))
+
+
+def extension(name: str, value: Any) -> Mark:
+    """One of Kubernetes' own keywords: `extension("int-or-string", True)`."""
+    return Mark(((f"x-kubernetes-{name}", value),))
 
 
 def enum(*values: str) -> Mark:
-    return Mark({"enum": list(values)})
+    return mark(enum=values)
 
 
 def list_map(*keys: str) -> Mark:
     """A list whose items are told apart by `keys`, so that two managers can own different items."""
-    return Mark({"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)})
+    return Mark((("x-kubernetes-list-type", "map"), ("x-kubernetes-list-map-keys", keys)))
 
 
-ATOMIC = Mark({"x-kubernetes-list-type": "atomic"})
-SET = Mark({"x-kubernetes-list-type": "set"})
-PRESERVE_UNKNOWN = Mark({"x-kubernetes-preserve-unknown-fields": True})
-NULLABLE = Mark({"nullable": True})
+def rule(expression: str, message: str) -> Mark:
+    """A CEL expression that must hold for the value."""
+    return extension("validations", (("rule", expression), ("message", message)))
+
+
+ATOMIC = extension("list-type", "atomic")
+SET = extension("list-type", "set")
+PRESERVE_UNKNOWN = extension("preserve-unknown-fields", True)
+NULLABLE = mark(nullable=True)
 
 NO_ENTRIES: Mapping[str, Any] = MappingProxyType({})
 """The default of every map: one shared, read-only, empty mapping instead of one dict per object."""
 
 Int32 = Annotated[int, mark(format="int32")]
 Int64 = Annotated[int, mark(format="int64")]
-IntOrString = Annotated[int | str, mark(**{"x-kubernetes-int-or-string": True})]
+INT_OR_STRING = extension("int-or-string", True)
+IntOrString = Annotated[int | str, INT_OR_STRING]
 
 QUANTITY_PATTERN = (
     r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?"
     r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
 )
-Quantity = Annotated[
-    int | str, mark(**{"x-kubernetes-int-or-string": True, "pattern": QUANTITY_PATTERN})
-]
+Quantity = Annotated[int | str, INT_OR_STRING, mark(pattern=QUANTITY_PATTERN)]
 """A quantity as it was written; `base.quantity` computes with it."""
 
 MicroTime = Annotated[str, mark(format="date-time")]

@@ -1,0 +1,106 @@
+"""Node: a machine that runs pods."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated
+
+from msgspec import field
+
+from kubevirt.api.meta import ObjectMeta
+from kubevirt.api.struct import ATOMIC, NO_ENTRIES, SET, Int32, Int64, Quantity, Struct, list_map
+
+
+class Taint(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    effect: str
+    key: str
+    time_added: datetime | None = None
+    value: str | None = None
+
+
+class NodeSpec(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    external_id: str | None = field(default=None, name="externalID")
+    pod_cidr: str | None = field(default=None, name="podCIDR")
+    pod_cid_rs: Annotated[tuple[str, ...], SET] = field(default=(), name="podCIDRs")
+    provider_id: str | None = field(default=None, name="providerID")
+    taints: Annotated[tuple[Taint, ...], ATOMIC] = ()
+    unschedulable: bool | None = None
+
+
+class NodeAddress(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    type: str
+    address: str
+
+
+class NodeCondition(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    type: str
+    last_heartbeat_time: datetime | None = None
+    last_transition_time: datetime | None = None
+    message: str | None = None
+    reason: str | None = None
+    status: str
+
+
+class DaemonEndpoint(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    port: Int32 = field(name="Port")
+
+
+class NodeDaemonEndpoints(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    kubelet_endpoint: DaemonEndpoint | None = None
+
+
+class NodeSystemInfo(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    architecture: str
+    boot_id: str = field(name="bootID")
+    container_runtime_version: str
+    kernel_version: str
+    kube_proxy_version: str
+    kubelet_version: str
+    machine_id: str = field(name="machineID")
+    operating_system: str
+    os_image: str
+    system_uuid: str = field(name="systemUUID")
+
+
+class ContainerImage(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    names: Annotated[tuple[str, ...], ATOMIC] = ()
+    size_bytes: Int64 | None = None
+
+
+class NodeStatus(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    addresses: Annotated[tuple[NodeAddress, ...], list_map("type")] = ()
+    allocatable: Mapping[str, Quantity] = NO_ENTRIES
+    capacity: Mapping[str, Quantity] = NO_ENTRIES
+    conditions: Annotated[tuple[NodeCondition, ...], list_map("type")] = ()
+    daemon_endpoints: NodeDaemonEndpoints | None = None
+    images: Annotated[tuple[ContainerImage, ...], ATOMIC] = ()
+    node_info: NodeSystemInfo | None = None
+    phase: str | None = None
+    volumes_in_use: Annotated[tuple[str, ...], ATOMIC] = ()
+
+
+class Node(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    api_version: str | None = None
+    kind: str | None = None
+    metadata: ObjectMeta = ObjectMeta()
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()

@@ -1,0 +1,49 @@
+"""Bodies of calls that are no objects of their own."""
+
+from typing import Annotated
+
+from kubevirt.api.meta import ObjectMeta
+from kubevirt.api.struct import ATOMIC, Int32, Int64, Struct
+
+
+class Preconditions(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    resource_version: str | None = None
+    uid: str | None = None
+
+
+class DeleteOptions(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    api_version: str | None = None
+    dry_run: Annotated[tuple[str, ...], ATOMIC] = ()
+    grace_period_seconds: Int64 | None = None
+    ignore_store_read_error_with_cluster_breaking_potential: bool | None = None
+    kind: str | None = None
+    orphan_dependents: bool | None = None
+    preconditions: Preconditions | None = None
+    propagation_policy: str | None = None
+
+
+class ScaleSpec(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    replicas: Int32 | None = None
+
+
+class ScaleStatus(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    replicas: Int32
+    selector: str | None = None
+
+
+class Scale(Struct, frozen=True, kw_only=True):
+    """…"""
+
+    api_version: str | None = None
+    kind: str | None = None
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ScaleSpec = ScaleSpec()
+    status: ScaleStatus | None = None
