@@ -42,3 +42,10 @@ class Retry(KubevirtError):  # noqa: N818  # it is what happens next, not what w
 
 class Unreachable(Retry):
     """No answer from the other side: refused, unresolved, timed out, cut off."""
+
+
+def is_bug(error: BaseException) -> bool:
+    """Nobody raised it on purpose. A group is a bug if any error in it is."""
+    if isinstance(error, BaseExceptionGroup):
+        return any(is_bug(each) for each in error.exceptions)
+    return not isinstance(error, KubevirtError)

@@ -2,13 +2,13 @@
 
 `create_task` outside a TaskGroup is how background work gets lost; here are the three shapes that
 the house needs instead: work that runs beside a body (`background`), work that ends with the first
-that finishes (`first_of`), and a value that others wait for (`Latch`).
+that finishes (`first_of`), and a door that others wait at (`Latch`).
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
 
@@ -26,27 +26,42 @@ async def background(*work: Coroutine[Any, Any, object]) -> AsyncIterator[None]:
             yield
             for task in tasks:
                 task.cancel()
-    except* GeneratorExit as closing:
-        raise closing.exceptions[0] from None
-    except* Exception as errors:
-        raise _only(errors) from None
+        return
+    except BaseExceptionGroup as group_of_errors:
+        errors = group_of_errors
+    _raise_unwrapped(errors)
 
 
 async def first_of(*work: Coroutine[Any, Any, T]) -> T:
-    """The result of whichever finishes first; the others are cancelled and awaited."""
+    """The result of whichever finishes first; the others are cancelled and awaited.
+
+    If several finish at once, the first in the order given wins. An error of any of them, also of
+    one that was cancelled and failed to clean up, comes out instead of the result.
+    """
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in work]
             done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in pending:
                 task.cancel()
-    except* Exception as errors:
-        raise _only(errors) from None
-    return next(task for task in tasks if task in done).result()
+        return next(task for task in tasks if task in done).result()
+    except BaseExceptionGroup as group_of_errors:
+        errors = group_of_errors
+    _raise_unwrapped(errors)
 
 
-def _only(errors: ExceptionGroup[Exception]) -> Exception:
-    return errors.exceptions[0] if len(errors.exceptions) == 1 else errors
+def _raise_unwrapped(errors: BaseExceptionGroup[BaseException]) -> NoReturn:
+    """Raises the only error of a group as if it had never been in one, or else the group.
+
+    Raising inside `except*` would wrap it again, and raising it at all makes Python overwrite its
+    context with whatever is being handled, here the cancellation of the body.
+    """
+    error = errors.exceptions[0] if len(errors.exceptions) == 1 else errors
+    context = error.__context__
+    try:
+        raise error
+    finally:
+        error.__context__ = context
 
 
 class Latch:

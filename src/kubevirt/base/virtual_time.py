@@ -25,7 +25,7 @@ class StuckError(AssertionError):
     """Nothing is ready, no timer is set: under virtual time this would wait forever."""
 
 
-class _JumpingSelector(selectors.DefaultSelector):  # type: ignore[misc, valid-type]  # platform alias
+class _JumpingSelector(selectors.DefaultSelector):
     elapsed = 0.0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
@@ -74,5 +74,3 @@ def run_virtually(main: Coroutine[Any, Any, T]) -> T:
     """`asyncio.run`, under virtual time."""
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         return runner.run(main)
-
-
