@@ -9,7 +9,7 @@ never refuses an object for them, because a server has validated it and a newer 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 
@@ -18,6 +18,9 @@ class Struct(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel", dict=False
 ):
     """A Kubernetes API value. `frozen` and `kw_only` are not inherited: every subclass repeats them."""
+
+    marks: ClassVar[tuple["Mark", ...]] = ()
+    """What the schema says of the type itself, wherever it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ def rule(expression: str, message: str) -> Mark:
 ATOMIC = extension("list-type", "atomic")
 SET = extension("list-type", "set")
 PRESERVE_UNKNOWN = extension("preserve-unknown-fields", True)
+ATOMIC_MAP = extension("map-type", "atomic")
 NULLABLE = mark(nullable=True)
 
 NO_ENTRIES: Mapping[str, Any] = MappingProxyType({})
