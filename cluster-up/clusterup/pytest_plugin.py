@@ -1,0 +1,72 @@
+"""Fixtures for suites that need a Kubernetes API server.
+
+Name this module in `pytest_plugins` of the top-level conftest, then ask for `light_cluster`, or for
+`start_light_cluster` where a test breaks what it uses.
+"""
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from clusterup import binaries, errors, light, progress, settings
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def light_cluster(light_programs: None) -> AsyncIterator[light.LightCluster]:  # noqa: ARG001
+    """One light cluster for the whole session (of each xdist worker). Tests share it: give
+    everything a namespace or a name of your own.
+    """
+    async with light.LightCluster() as cluster:
+        yield cluster
+
+
+@pytest_asyncio.fixture
+async def start_light_cluster(
+    light_programs: None,  # noqa: ARG001  # asked for so that it may skip
+) -> AsyncIterator[Callable[..., Awaitable[light.LightCluster]]]:
+    """A function that starts a light cluster of one's own, to be broken at will. It takes the
+    arguments of `LightCluster`; what it started is stopped when the test ends.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+
+        async def start(**arguments: Any) -> light.LightCluster:
+            return await stack.enter_async_context(light.LightCluster(**arguments))
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def light_programs() -> None:
+    """Skip where the programs are neither built nor can be."""
+    if _programs().missing(light.PROGRAMS):
+        try:
+            binaries.find_go()
+        except errors.Missing as reason:
+            pytest.skip(str(reason))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Build what the collected tests will need. It takes minutes the first time, and here no
+    time limit of a test is running.
+    """
+    wanted = any("light_programs" in getattr(item, "fixturenames", ()) for item in session.items)
+    if session.config.option.collectonly or not wanted or not _programs().missing(light.PROGRAMS):
+        return
+    capture = session.config.pluginmanager.getplugin("capturemanager")
+    shown = capture.global_and_fixture_disabled() if capture else contextlib.nullcontext()
+    # With a factory the runner leaves the thread's current event loop alone, which is pytest's.
+    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+    # Without Go there is nothing to build with: the fixture says so and skips.
+    with shown, runner, contextlib.suppress(errors.Missing):
+        runner.run(_programs().ensure(light.PROGRAMS, progress.Progress("light cluster")))
+
+
+def _programs() -> binaries.Binaries:
+    return binaries.Binaries(
+        settings.PROVIDERS / settings.DEFAULT_PROVIDER, settings.cache_folder(os.environ)
+    )
