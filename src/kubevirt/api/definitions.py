@@ -13,7 +13,11 @@ from kubevirt.api.resource import Resource
 
 V1ALPHA3_WARNING = "kubevirt.io/v1alpha3 is now deprecated and will be removed in a future release."
 PRESET_WARNING = (
-    "kubevirt.io/v1 VirtualMachineInstancePresets is now deprecated and will be removed in v2."
+    "kubevirt.io/{} VirtualMachineInstancePresets is now deprecated and will be removed in v2."
+)
+EXPORT_WARNING = (
+    "export.kubevirt.io/v1beta1 VirtualMachineExport is now deprecated"
+    " and will be removed in a future version."
 )
 
 
@@ -30,7 +34,7 @@ class Version(msgspec.Struct, frozen=True):
     name: str
     storage: bool = False
     deprecated: str | None = None
-    """The warning that every use of a deprecated version gets; empty for the server's own words."""
+    """The warning that every use of a deprecated version gets."""
 
 
 class Scale(msgspec.Struct, frozen=True):
@@ -46,6 +50,8 @@ class Definition(msgspec.Struct, frozen=True, kw_only=True):
 
     resource: Resource[Any]
     short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ("all",)
+    """`kubectl get all` lists what lives in a namespace; cluster-wide kinds would drown it."""
     versions: tuple[Version, ...]
     columns: tuple[Column, ...] = ()
     has_status: bool = True
@@ -130,8 +136,8 @@ DEFINITIONS = (
         resource=scheme.PRESETS,
         short_names=("vmipreset", "vmipresets"),
         versions=(
-            Version("v1", deprecated=PRESET_WARNING),
-            Version("v1alpha3", storage=True, deprecated=PRESET_WARNING),
+            Version("v1", deprecated=PRESET_WARNING.format("v1")),
+            Version("v1alpha3", storage=True, deprecated=PRESET_WARNING.format("v1alpha3")),
         ),
         has_status=False,
     ),
@@ -174,7 +180,7 @@ DEFINITIONS = (
     Definition(
         resource=scheme.EXPORTS,
         short_names=("vmexport", "vmexports"),
-        versions=(Version("v1beta1", deprecated=""), Version("v1", storage=True)),
+        versions=(Version("v1beta1", deprecated=EXPORT_WARNING), Version("v1", storage=True)),
         columns=(*SOURCE, PHASE),
     ),
     Definition(
@@ -205,6 +211,7 @@ DEFINITIONS = (
     ),
     Definition(
         resource=scheme.CLUSTER_INSTANCETYPES,
+        categories=(),
         short_names=("vmclusterinstancetype", "vmclusterinstancetypes", "vmcf", "vmcfs"),
         versions=BETA,
         has_status=False,
@@ -217,11 +224,12 @@ DEFINITIONS = (
     ),
     Definition(
         resource=scheme.CLUSTER_PREFERENCES,
+        categories=(),
         short_names=("vmcp", "vmcps"),
         versions=BETA,
         has_status=False,
     ),
-    Definition(resource=scheme.MIGRATION_POLICIES, versions=ALPHA),
+    Definition(resource=scheme.MIGRATION_POLICIES, categories=(), versions=ALPHA),
     Definition(
         resource=scheme.CLONES,
         short_names=("vmclone", "vmclones"),
@@ -232,5 +240,5 @@ DEFINITIONS = (
             Column("TargetVirtualMachine", ".spec.target.name"),
         ),
     ),
-    Definition(resource=scheme.PLUGINS, versions=ALPHA, has_status=False),
+    Definition(resource=scheme.PLUGINS, categories=(), versions=ALPHA, has_status=False),
 )

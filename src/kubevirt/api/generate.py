@@ -33,12 +33,13 @@ def crd(definition: Definition) -> dict[str, Any]:
 def _names(definition: Definition) -> dict[str, Any]:
     kind = definition.resource.kind
     names: dict[str, Any] = {
-        "categories": ["all"],
         "kind": kind,
         "listKind": f"{kind}List",
         "plural": definition.resource.plural,
         "singular": kind.lower(),
     }
+    if definition.categories:
+        names["categories"] = list(definition.categories)
     if definition.short_names:
         names["shortNames"] = list(definition.short_names)
     return names
@@ -46,9 +47,8 @@ def _names(definition: Definition) -> dict[str, Any]:
 
 def _version(definition: Definition, version: Version, shape: schema.Schema) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": version.name, "served": True, "storage": version.storage}
-    if version.deprecated is not None:
-        entry["deprecated"] = True
     if version.deprecated:
+        entry["deprecated"] = True
         entry["deprecationWarning"] = version.deprecated
     if definition.columns:
         entry["additionalPrinterColumns"] = [_column(column) for column in definition.columns]
