@@ -6,9 +6,9 @@ that finishes (`first_of`), and a door that others wait at (`Latch`).
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
-from typing import Any, NoReturn, TypeVar
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -20,16 +20,12 @@ async def background(*work: Coroutine[Any, Any, object]) -> AsyncIterator[None]:
     If any of the work raises, the body is cancelled and the error comes out here, unwrapped when it
     is the only one: callers catch the error they know, not a group of one.
     """
-    try:
+    with _only_error_unwrapped():
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in work]
             yield
             for task in tasks:
                 task.cancel()
-        return
-    except BaseExceptionGroup as group_of_errors:
-        errors = group_of_errors
-    _raise_unwrapped(errors)
 
 
 async def first_of(*work: Coroutine[Any, Any, T]) -> T:
@@ -38,30 +34,33 @@ async def first_of(*work: Coroutine[Any, Any, T]) -> T:
     If several finish at once, the first in the order given wins. An error of any of them, also of
     one that was cancelled and failed to clean up, comes out instead of the result.
     """
-    try:
+    with _only_error_unwrapped():
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(each) for each in work]
             done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in pending:
                 task.cancel()
-        return next(task for task in tasks if task in done).result()
-    except BaseExceptionGroup as group_of_errors:
-        errors = group_of_errors
-    _raise_unwrapped(errors)
+    return next(task for task in tasks if task in done).result()
 
 
-def _raise_unwrapped(errors: BaseExceptionGroup[BaseException]) -> NoReturn:
-    """Raises the only error of a group as if it had never been in one, or else the group.
+@contextmanager
+def _only_error_unwrapped() -> Iterator[None]:
+    """Takes an error out of its group if it is alone in there.
 
-    Raising inside `except*` would wrap it again, and raising it at all makes Python overwrite its
-    context with whatever is being handled, here the cancellation of the body.
+    Not with `except*`, which wraps again whatever is raised inside it. Raising an error anew makes
+    Python overwrite its context with what is being handled, the group; the true one is put back.
     """
-    error = errors.exceptions[0] if len(errors.exceptions) == 1 else errors
-    context = error.__context__
     try:
-        raise error
-    finally:
-        error.__context__ = context
+        yield
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) > 1:
+            raise
+        error = group.exceptions[0]
+        context = error.__context__
+        try:
+            raise error
+        finally:
+            error.__context__ = context
 
 
 class Latch:

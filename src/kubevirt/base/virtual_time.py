@@ -11,8 +11,9 @@ talks to in-process doubles.
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from datetime import UTC, datetime, timedelta
+from types import CoroutineType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -24,6 +25,19 @@ EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 class StuckError(AssertionError):
     """Nothing is ready, no timer is set: under virtual time this would wait forever."""
 
+    def __init__(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
+        waiting = sorted(f"\n  {task.get_name()} waits at {_place(task)}" for task in tasks)
+        super().__init__("every task waits and no timer will ever wake one" + "".join(waiting))
+
+
+def _place(task: asyncio.Task[Any]) -> str:
+    """The innermost line that awaits: follows the chain of coroutines down from the task's own."""
+    awaiting: Any = task.get_coro()
+    while isinstance(deeper := getattr(awaiting, "cr_await", None), CoroutineType):
+        awaiting = deeper
+    frame = getattr(awaiting, "cr_frame", None)
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else repr(awaiting)
+
 
 class _JumpingSelector(selectors.DefaultSelector):
     elapsed = 0.0
@@ -33,7 +47,7 @@ class _JumpingSelector(selectors.DefaultSelector):
         if ready or timeout == 0:
             return ready
         if timeout is None:
-            raise StuckError("every task waits and no timer will ever wake one")
+            raise StuckError(asyncio.all_tasks())
         self.elapsed += timeout
         return ready
 
@@ -42,6 +56,9 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._jumping = _JumpingSelector()
         super().__init__(self._jumping)
+        # A loop runs what is due before `time()` plus this. By default it is a nanosecond, which is
+        # lost beside half a year of seconds in a float: the timer would be due and never run.
+        self._clock_resolution = 1e-6
 
     def time(self) -> float:
         return self._jumping.elapsed
