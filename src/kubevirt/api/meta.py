@@ -13,11 +13,17 @@ class OwnerReference(Struct, frozen=True, kw_only=True):
     """The object that this one belongs to and is deleted with."""
 
     api_version: str
+    """API version of the owner."""
     kind: str
+    """Kind of the owner."""
     name: str
+    """Name of the owner."""
     uid: str
+    """UID of the owner."""
     controller: bool | None = None
+    """Whether the owner is the one that manages this object."""
     block_owner_deletion: bool | None = None
+    """In foreground deletion, keeps the owner until this object is gone."""
 
 
 class ManagedFieldsEntry(Struct, frozen=True, kw_only=True):
@@ -53,6 +59,8 @@ class ObjectMeta(Struct, frozen=True, kw_only=True):
 
 
 class ListMeta(Struct, frozen=True, kw_only=True):
+    """Metadata of a list: its version, and where the next page begins."""
+
     resource_version: str | None = None
     continue_: str | None = field(default=None, name="continue")
     remaining_item_count: int | None = None
@@ -77,26 +85,37 @@ class LabelSelectorRequirement(Struct, frozen=True, kw_only=True):
     """One condition on a label."""
 
     key: str
+    """Label key."""
     operator: str
+    """Exists, DoesNotExist, In or NotIn."""
     values: Annotated[tuple[str, ...], ATOMIC] = ()
+    """Values for In and NotIn; empty for the others."""
 
 
 class LabelSelector(Struct, frozen=True, kw_only=True):
     """Picks objects by their labels; all conditions must hold, and an empty selector picks all."""
 
     match_labels: Mapping[str, str] = NO_ENTRIES
+    """Labels with the values they must have."""
     match_expressions: Annotated[tuple[LabelSelectorRequirement, ...], ATOMIC] = ()
+    """Further conditions on labels."""
 
 
 class Condition(Struct, frozen=True, kw_only=True):
     """One aspect of the state of an object."""
 
     type: str
+    """Aspect in CamelCase."""
     status: str
+    """True, False or Unknown."""
     last_transition_time: datetime
+    """When status last changed."""
     reason: str
+    """Explanation for programs, in one CamelCase word."""
     message: str
+    """Explanation for people."""
     observed_generation: Int64 | None = None
+    """Generation of the object that the condition is about."""
 
 
 class StatusCause(Struct, frozen=True, kw_only=True):
@@ -108,6 +127,8 @@ class StatusCause(Struct, frozen=True, kw_only=True):
 
 
 class StatusDetails(Struct, frozen=True, kw_only=True):
+    """The object an answer is about, and why it was refused."""
+
     name: str = ""
     group: str = ""
     kind: str = ""
