@@ -10,7 +10,7 @@ from kubevirt.api.struct import ATOMIC, Int32, Int64, Quantity, Struct
 
 
 class KeyToPath(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Entry of a ConfigMap or Secret, and the file it becomes."""
 
     key: str
     mode: Int32 | None = None
@@ -18,7 +18,7 @@ class KeyToPath(Struct, frozen=True, kw_only=True):
 
 
 class ConfigMapVolumeSource(Struct, frozen=True, kw_only=True):
-    """…"""
+    """ConfigMap as files."""
 
     name: str | None = None
     default_mode: Int32 | None = None
@@ -27,7 +27,7 @@ class ConfigMapVolumeSource(Struct, frozen=True, kw_only=True):
 
 
 class SecretVolumeSource(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Secret as files."""
 
     default_mode: Int32 | None = None
     items: Annotated[tuple[KeyToPath, ...], ATOMIC] = ()
@@ -36,37 +36,43 @@ class SecretVolumeSource(Struct, frozen=True, kw_only=True):
 
 
 class DownwardAPIVolumeFile(Struct, frozen=True, kw_only=True):
-    """…"""
+    """File that shows one fact about the pod; one source."""
 
     field_ref: ObjectFieldSelector | None = None
+    """Field to show: name, namespace, uid, labels or annotations."""
     mode: Int32 | None = None
+    """Permission bits of the file, 0 to 0777 octal; the volume's default if not set."""
     path: str
+    """Relative path of the file, without .. in it."""
     resource_field_ref: ResourceFieldSelector | None = None
+    """Resource limit or request to show."""
 
 
 class DownwardAPIVolumeSource(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Facts about the pod as files."""
 
     default_mode: Int32 | None = None
     items: Annotated[tuple[DownwardAPIVolumeFile, ...], ATOMIC] = ()
 
 
 class EmptyDirVolumeSource(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Directory that lives as long as the pod."""
 
     medium: str | None = None
     size_limit: Quantity | None = None
 
 
 class PersistentVolumeClaimVolumeSource(Struct, frozen=True, kw_only=True):
-    """…"""
+    """PVC of the same namespace."""
 
     claim_name: str
+    """Name of the PVC."""
     read_only: bool | None = None
+    """Mounts it without write access; false by default."""
 
 
 class ConfigMapProjection(Struct, frozen=True, kw_only=True):
-    """…"""
+    """ConfigMap in a projected volume."""
 
     name: str | None = None
     items: Annotated[tuple[KeyToPath, ...], ATOMIC] = ()
@@ -74,7 +80,7 @@ class ConfigMapProjection(Struct, frozen=True, kw_only=True):
 
 
 class SecretProjection(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Secret in a projected volume."""
 
     name: str | None = None
     items: Annotated[tuple[KeyToPath, ...], ATOMIC] = ()
@@ -82,13 +88,13 @@ class SecretProjection(Struct, frozen=True, kw_only=True):
 
 
 class DownwardAPIProjection(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Facts about the pod in a projected volume."""
 
     items: Annotated[tuple[DownwardAPIVolumeFile, ...], ATOMIC] = ()
 
 
 class ServiceAccountTokenProjection(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Token of the pod's service account in a projected volume."""
 
     audience: str | None = None
     expiration_seconds: Int64 | None = None
@@ -96,7 +102,7 @@ class ServiceAccountTokenProjection(Struct, frozen=True, kw_only=True):
 
 
 class VolumeProjection(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One source of a projected volume."""
 
     config_map: ConfigMapProjection | None = None
     downward_api: DownwardAPIProjection | None = field(default=None, name="downwardAPI")
@@ -105,21 +111,21 @@ class VolumeProjection(Struct, frozen=True, kw_only=True):
 
 
 class ProjectedVolumeSource(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Several sources in one directory."""
 
     default_mode: Int32 | None = None
     sources: Annotated[tuple[VolumeProjection, ...], ATOMIC] = ()
 
 
 class ImageVolumeSource(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Content of a container image, read-only."""
 
     pull_policy: str | None = None
     reference: str | None = None
 
 
 class Volume(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Volume of a pod; exactly one source."""
 
     name: str
     config_map: ConfigMapVolumeSource | None = None
