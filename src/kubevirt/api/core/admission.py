@@ -7,14 +7,14 @@ from kubevirt.api.struct import ATOMIC, Int32, Struct, list_map
 
 
 class MatchCondition(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A CEL expression that must hold for a webhook to be called."""
 
     name: str
     expression: str
 
 
 class RuleWithOperations(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Which operations on which resources a webhook is asked about."""
 
     api_groups: Annotated[tuple[str, ...], ATOMIC] = ()
     api_versions: Annotated[tuple[str, ...], ATOMIC] = ()
@@ -24,7 +24,7 @@ class RuleWithOperations(Struct, frozen=True, kw_only=True):
 
 
 class ServiceReference(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The service in front of a webhook."""
 
     name: str
     namespace: str
@@ -33,7 +33,7 @@ class ServiceReference(Struct, frozen=True, kw_only=True):
 
 
 class WebhookClientConfig(Struct, frozen=True, kw_only=True):
-    """…"""
+    """How the API server reaches a webhook: by service or by URL."""
 
     ca_bundle: str | None = None
     service: ServiceReference | None = None
@@ -41,7 +41,7 @@ class WebhookClientConfig(Struct, frozen=True, kw_only=True):
 
 
 class MutatingWebhook(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A webhook that may change objects."""
 
     name: str
     admission_review_versions: Annotated[tuple[str, ...], ATOMIC]
@@ -58,7 +58,7 @@ class MutatingWebhook(Struct, frozen=True, kw_only=True):
 
 
 class ValidatingWebhook(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A webhook that may refuse objects."""
 
     name: str
     admission_review_versions: Annotated[tuple[str, ...], ATOMIC]
@@ -74,7 +74,7 @@ class ValidatingWebhook(Struct, frozen=True, kw_only=True):
 
 
 class MutatingWebhookConfiguration(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Webhooks that change objects before they are validated."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -83,7 +83,7 @@ class MutatingWebhookConfiguration(Struct, frozen=True, kw_only=True):
 
 
 class ValidatingWebhookConfiguration(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Webhooks that look at objects right before they are stored."""
 
     api_version: str | None = None
     kind: str | None = None

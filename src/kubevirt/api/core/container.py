@@ -11,7 +11,7 @@ from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Int32, Int64, Quantity, Stru
 
 
 class ConfigMapKeySelector(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One key of a ConfigMap."""
 
     name: str | None = None
     key: str
@@ -19,7 +19,7 @@ class ConfigMapKeySelector(Struct, frozen=True, kw_only=True):
 
 
 class SecretKeySelector(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One key of a Secret."""
 
     name: str | None = None
     key: str
@@ -27,7 +27,7 @@ class SecretKeySelector(Struct, frozen=True, kw_only=True):
 
 
 class EnvVarSource(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Where the value of a variable is read from: exactly one is set."""
 
     config_map_key_ref: ConfigMapKeySelector | None = None
     field_ref: ObjectFieldSelector | None = None
@@ -36,7 +36,7 @@ class EnvVarSource(Struct, frozen=True, kw_only=True):
 
 
 class EnvVar(Struct, frozen=True, kw_only=True):
-    """…"""
+    """An environment variable, given literally or by source."""
 
     name: str
     value: str | None = None
@@ -44,21 +44,21 @@ class EnvVar(Struct, frozen=True, kw_only=True):
 
 
 class ConfigMapEnvSource(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A ConfigMap whose keys all become variables."""
 
     name: str | None = None
     optional: bool | None = None
 
 
 class SecretEnvSource(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A Secret whose keys all become variables."""
 
     name: str | None = None
     optional: bool | None = None
 
 
 class EnvFromSource(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Variables taken over in bulk, with an optional prefix."""
 
     config_map_ref: ConfigMapEnvSource | None = None
     prefix: str | None = None
@@ -66,7 +66,7 @@ class EnvFromSource(Struct, frozen=True, kw_only=True):
 
 
 class ContainerPort(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A port that the container listens on; named ports can be referred to."""
 
     name: str | None = None
     container_port: Int32
@@ -76,14 +76,14 @@ class ContainerPort(Struct, frozen=True, kw_only=True):
 
 
 class ResourceClaim(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A device claim of the pod, as one container uses it."""
 
     name: str
     request: str | None = None
 
 
 class ResourceRequirements(Struct, frozen=True, kw_only=True):
-    """…"""
+    """What a container asks for and what it may not exceed."""
 
     claims: Annotated[tuple[ResourceClaim, ...], list_map("name")] = ()
     limits: Mapping[str, Quantity] = NO_ENTRIES
@@ -91,7 +91,7 @@ class ResourceRequirements(Struct, frozen=True, kw_only=True):
 
 
 class VolumeMount(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Where a container sees a volume of its pod."""
 
     name: str
     mount_path: str
@@ -103,21 +103,21 @@ class VolumeMount(Struct, frozen=True, kw_only=True):
 
 
 class VolumeDevice(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Where a container sees a volume as a raw block device."""
 
     name: str
     device_path: str
 
 
 class Capabilities(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Linux capabilities added to or dropped from the runtime's default."""
 
     add: Annotated[tuple[str, ...], ATOMIC] = ()
     drop: Annotated[tuple[str, ...], ATOMIC] = ()
 
 
 class SELinuxOptions(Struct, frozen=True, kw_only=True):
-    """…"""
+    """An SELinux label; parts left out are chosen by the runtime."""
 
     type: str | None = None
     level: str | None = None
@@ -126,21 +126,21 @@ class SELinuxOptions(Struct, frozen=True, kw_only=True):
 
 
 class SeccompProfile(Struct, frozen=True, kw_only=True):
-    """…"""
+    """System calls allowed: RuntimeDefault, Unconfined, or a file on the node (Localhost)."""
 
     type: str
     localhost_profile: str | None = None
 
 
 class AppArmorProfile(Struct, frozen=True, kw_only=True):
-    """…"""
+    """AppArmor confinement: RuntimeDefault, Unconfined, or a loaded profile (Localhost)."""
 
     type: str
     localhost_profile: str | None = None
 
 
 class SecurityContext(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Privileges of one container; goes before those of its pod."""
 
     allow_privilege_escalation: bool | None = None
     app_armor_profile: AppArmorProfile | None = None
@@ -156,7 +156,7 @@ class SecurityContext(Struct, frozen=True, kw_only=True):
 
 
 class LifecycleHandler(Struct, frozen=True, kw_only=True):
-    """…"""
+    """What to do at a moment of a container's life: exactly one is set."""
 
     exec: ExecAction | None = None
     http_get: HTTPGetAction | None = None
@@ -164,7 +164,7 @@ class LifecycleHandler(Struct, frozen=True, kw_only=True):
 
 
 class Lifecycle(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Actions after a container's start and before its stop."""
 
     post_start: LifecycleHandler | None = None
     pre_stop: LifecycleHandler | None = None
@@ -172,7 +172,7 @@ class Lifecycle(Struct, frozen=True, kw_only=True):
 
 
 class Container(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One process of a pod with its image, mounts and limits."""
 
     name: str
     args: Annotated[tuple[str, ...], ATOMIC] = ()

@@ -8,21 +8,21 @@ from kubevirt.api.struct import Int32, MicroTime, Struct
 
 
 class EventSource(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Who reported, in the form of old clients."""
 
     component: str | None = None
     host: str | None = None
 
 
 class EventSeries(Struct, frozen=True, kw_only=True):
-    """…"""
+    """How often an event was repeated, and when last."""
 
     count: Int32 | None = None
     last_observed_time: MicroTime | None = None
 
 
 class Event(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Something that happened to an object; kept for about an hour."""
 
     type: str | None = None
     action: str | None = None

@@ -11,7 +11,7 @@ from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Int32, Struct, list_map
 
 
 class CustomResourceColumnDefinition(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A column of `kubectl get`."""
 
     name: str
     type: str
@@ -22,7 +22,7 @@ class CustomResourceColumnDefinition(Struct, frozen=True, kw_only=True):
 
 
 class CustomResourceDefinitionNames(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The names of a kind."""
 
     categories: Annotated[tuple[str, ...], ATOMIC] = ()
     kind: str
@@ -33,7 +33,7 @@ class CustomResourceDefinitionNames(Struct, frozen=True, kw_only=True):
 
 
 class CustomResourceSubresourceScale(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Where the scale subresource finds its numbers."""
 
     label_selector_path: str | None = None
     spec_replicas_path: str
@@ -41,26 +41,26 @@ class CustomResourceSubresourceScale(Struct, frozen=True, kw_only=True):
 
 
 class CustomResourceSubresources(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Subresources; an empty object as `status` splits it from the rest."""
 
     scale: CustomResourceSubresourceScale | None = None
     status: Mapping[str, Any] = NO_ENTRIES
 
 
 class CustomResourceValidation(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The schema of a version."""
 
     open_apiv3_schema: Mapping[str, Any] = field(default=NO_ENTRIES, name="openAPIV3Schema")
 
 
 class SelectableField(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A field that field selectors may use."""
 
     json_path: str
 
 
 class CustomResourceDefinitionVersion(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One version of a kind; exactly one of a CRD's versions is stored."""
 
     name: str
     additional_printer_columns: Annotated[tuple[CustomResourceColumnDefinition, ...], ATOMIC] = ()
@@ -74,13 +74,13 @@ class CustomResourceDefinitionVersion(Struct, frozen=True, kw_only=True):
 
 
 class CustomResourceConversion(Struct, frozen=True, kw_only=True):
-    """…"""
+    """How objects pass from version to version; ours need none."""
 
     strategy: str
 
 
 class CustomResourceDefinitionSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A kind: its group, names, scope and versions."""
 
     conversion: CustomResourceConversion | None = None
     group: str
@@ -91,7 +91,7 @@ class CustomResourceDefinitionSpec(Struct, frozen=True, kw_only=True):
 
 
 class CustomResourceDefinitionCondition(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One aspect of the CRD's state, such as Established."""
 
     type: str
     last_transition_time: datetime | None = None
@@ -101,7 +101,7 @@ class CustomResourceDefinitionCondition(Struct, frozen=True, kw_only=True):
 
 
 class CustomResourceDefinitionStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """What the API server accepted."""
 
     accepted_names: CustomResourceDefinitionNames | None = None
     conditions: Annotated[tuple[CustomResourceDefinitionCondition, ...], list_map("type")] = ()
@@ -109,7 +109,7 @@ class CustomResourceDefinitionStatus(Struct, frozen=True, kw_only=True):
 
 
 class CustomResourceDefinition(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A kind that is added to the API server."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -119,7 +119,7 @@ class CustomResourceDefinition(Struct, frozen=True, kw_only=True):
 
 
 class ServiceReference(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The service that answers for an aggregated API."""
 
     name: str | None = None
     namespace: str | None = None
@@ -127,7 +127,7 @@ class ServiceReference(Struct, frozen=True, kw_only=True):
 
 
 class APIServiceSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Which group and version is served, and by which service."""
 
     ca_bundle: Annotated[str | None, ATOMIC] = None
     group: str | None = None
@@ -139,7 +139,7 @@ class APIServiceSpec(Struct, frozen=True, kw_only=True):
 
 
 class APIServiceCondition(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One aspect of the API's state, such as Available."""
 
     type: str
     last_transition_time: datetime | None = None
@@ -149,13 +149,13 @@ class APIServiceCondition(Struct, frozen=True, kw_only=True):
 
 
 class APIServiceStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Whether the API can be reached."""
 
     conditions: Annotated[tuple[APIServiceCondition, ...], list_map("type")] = ()
 
 
 class APIService(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A group and version that another server answers, as virt-api does."""
 
     api_version: str | None = None
     kind: str | None = None

@@ -5,7 +5,7 @@ from kubevirt.api.struct import Int32, MicroTime, Struct
 
 
 class LeaseSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The holder, and when it last showed itself alive."""
 
     acquire_time: MicroTime | None = None
     holder_identity: str | None = None
@@ -17,7 +17,7 @@ class LeaseSpec(Struct, frozen=True, kw_only=True):
 
 
 class Lease(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A lock with an expiry, for electing a leader."""
 
     api_version: str | None = None
     kind: str | None = None

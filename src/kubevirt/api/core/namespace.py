@@ -10,13 +10,13 @@ from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Struct, list_map
 
 
 class NamespaceSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """What must be finished before the namespace goes."""
 
     finalizers: Annotated[tuple[str, ...], ATOMIC] = ()
 
 
 class NamespaceCondition(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Why a namespace is not gone yet."""
 
     type: str
     last_transition_time: datetime | None = None
@@ -26,14 +26,14 @@ class NamespaceCondition(Struct, frozen=True, kw_only=True):
 
 
 class NamespaceStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Whether the namespace is Active or Terminating."""
 
     conditions: Annotated[tuple[NamespaceCondition, ...], list_map("type")] = ()
     phase: str | None = None
 
 
 class Namespace(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A room for names, permissions and quotas."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -43,7 +43,7 @@ class Namespace(Struct, frozen=True, kw_only=True):
 
 
 class ConfigMap(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Configuration as text (`data`) or base64 (`binary_data`)."""
 
     api_version: str | None = None
     binary_data: Mapping[str, str] = NO_ENTRIES
@@ -54,7 +54,7 @@ class ConfigMap(Struct, frozen=True, kw_only=True):
 
 
 class Secret(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Configuration to keep hidden; `data` is base64, `string_data` is only written."""
 
     type: str | None = None
     api_version: str | None = None
@@ -66,7 +66,7 @@ class Secret(Struct, frozen=True, kw_only=True):
 
 
 class ServiceAccount(Struct, frozen=True, kw_only=True):
-    """…"""
+    """An identity for pods."""
 
     api_version: str | None = None
     automount_service_account_token: bool | None = None

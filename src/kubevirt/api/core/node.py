@@ -11,7 +11,7 @@ from kubevirt.api.struct import ATOMIC, NO_ENTRIES, SET, Int32, Int64, Quantity,
 
 
 class Taint(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Keeps pods off a node unless they tolerate it."""
 
     effect: str
     key: str
@@ -20,7 +20,7 @@ class Taint(Struct, frozen=True, kw_only=True):
 
 
 class NodeSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """What was decided about a node: taints, schedulability, pod addresses."""
 
     external_id: str | None = field(default=None, name="externalID")
     pod_cidr: str | None = field(default=None, name="podCIDR")
@@ -31,14 +31,14 @@ class NodeSpec(Struct, frozen=True, kw_only=True):
 
 
 class NodeAddress(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A name or address of a node, by type."""
 
     type: str
     address: str
 
 
 class NodeCondition(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One aspect of the node's health, such as Ready or MemoryPressure."""
 
     type: str
     last_heartbeat_time: datetime | None = None
@@ -49,19 +49,19 @@ class NodeCondition(Struct, frozen=True, kw_only=True):
 
 
 class DaemonEndpoint(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A port; its JSON name is capitalised, unlike all others."""
 
     port: Int32 = field(name="Port")
 
 
 class NodeDaemonEndpoints(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Ports of the node's daemons."""
 
     kubelet_endpoint: DaemonEndpoint | None = None
 
 
 class NodeSystemInfo(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Versions and identifiers of the node."""
 
     architecture: str
     boot_id: str = field(name="bootID")
@@ -76,14 +76,14 @@ class NodeSystemInfo(Struct, frozen=True, kw_only=True):
 
 
 class ContainerImage(Struct, frozen=True, kw_only=True):
-    """…"""
+    """An image in the node's cache."""
 
     names: Annotated[tuple[str, ...], ATOMIC] = ()
     size_bytes: Int64 | None = None
 
 
 class NodeStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """What the kubelet reports: capacity, health, addresses."""
 
     addresses: Annotated[tuple[NodeAddress, ...], list_map("type")] = ()
     allocatable: Mapping[str, Quantity] = NO_ENTRIES
@@ -97,7 +97,7 @@ class NodeStatus(Struct, frozen=True, kw_only=True):
 
 
 class Node(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A machine of the cluster; virt-handler labels it with what guests can use there."""
 
     api_version: str | None = None
     kind: str | None = None

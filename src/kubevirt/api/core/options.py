@@ -7,14 +7,14 @@ from kubevirt.api.struct import ATOMIC, Int32, Int64, Struct
 
 
 class Preconditions(Struct, frozen=True, kw_only=True):
-    """…"""
+    """What must be true of the object for the call to take effect."""
 
     resource_version: str | None = None
     uid: str | None = None
 
 
 class DeleteOptions(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Body of a deletion: when, on what condition, and what becomes of dependents."""
 
     api_version: str | None = None
     dry_run: Annotated[tuple[str, ...], ATOMIC] = ()
@@ -27,20 +27,20 @@ class DeleteOptions(Struct, frozen=True, kw_only=True):
 
 
 class ScaleSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The number wanted."""
 
     replicas: Int32 | None = None
 
 
 class ScaleStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The number found, with the selector as text."""
 
     replicas: Int32
     selector: str | None = None
 
 
 class Scale(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Body of the scale subresource, equal for all kinds that have one."""
 
     api_version: str | None = None
     kind: str | None = None

@@ -22,26 +22,26 @@ from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Int32, Int64, Quantity, Stru
 
 
 class HostAlias(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A line in the pod's /etc/hosts."""
 
     hostnames: Annotated[tuple[str, ...], ATOMIC] = ()
     ip: str
 
 
 class PodReadinessGate(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A condition that somebody else must set before the pod counts as ready."""
 
     condition_type: str
 
 
 class PodSchedulingGate(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Something to wait for before the pod is scheduled."""
 
     name: str
 
 
 class PodResourceClaim(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Devices for the pod, by a claim or by a template that makes one."""
 
     name: str
     resource_claim_name: str | None = None
@@ -49,14 +49,14 @@ class PodResourceClaim(Struct, frozen=True, kw_only=True):
 
 
 class Sysctl(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A kernel parameter of the pod's namespaces."""
 
     name: str
     value: str
 
 
 class PodSecurityContext(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Privileges of all containers, and groups that own the volumes."""
 
     app_armor_profile: AppArmorProfile | None = None
     fs_group: Int64 | None = None
@@ -73,7 +73,7 @@ class PodSecurityContext(Struct, frozen=True, kw_only=True):
 
 
 class PodSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """What a pod runs, where it may run and with which volumes."""
 
     active_deadline_seconds: Int64 | None = None
     affinity: Affinity | None = None
@@ -119,20 +119,20 @@ class PodSpec(Struct, frozen=True, kw_only=True):
 
 
 class PodTemplateSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The pod that a workload controller creates."""
 
     metadata: ObjectMeta = ObjectMeta()
     spec: PodSpec | None = None
 
 
 class ContainerStateRunning(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The container runs."""
 
     started_at: datetime | None = None
 
 
 class ContainerStateTerminated(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The container ended: how and why."""
 
     container_id: str | None = field(default=None, name="containerID")
     exit_code: Int32
@@ -144,14 +144,14 @@ class ContainerStateTerminated(Struct, frozen=True, kw_only=True):
 
 
 class ContainerStateWaiting(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The container has not started: for what it waits."""
 
     message: str | None = None
     reason: str | None = None
 
 
 class ContainerState(Struct, frozen=True, kw_only=True):
-    """…"""
+    """What a container does now: at most one is set."""
 
     running: ContainerStateRunning | None = None
     terminated: ContainerStateTerminated | None = None
@@ -159,7 +159,7 @@ class ContainerState(Struct, frozen=True, kw_only=True):
 
 
 class ContainerStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One container as the kubelet sees it."""
 
     name: str
     allocated_resources: Mapping[str, Quantity] = NO_ENTRIES
@@ -176,19 +176,19 @@ class ContainerStatus(Struct, frozen=True, kw_only=True):
 
 
 class HostIP(Struct, frozen=True, kw_only=True):
-    """…"""
+    """An address of the node."""
 
     ip: str
 
 
 class PodIP(Struct, frozen=True, kw_only=True):
-    """…"""
+    """An address of the pod."""
 
     ip: str
 
 
 class PodCondition(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One aspect of the pod's state, such as PodScheduled or Ready."""
 
     type: str
     last_probe_time: datetime | None = None
@@ -200,7 +200,7 @@ class PodCondition(Struct, frozen=True, kw_only=True):
 
 
 class PodStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """What the kubelet reports of a pod."""
 
     conditions: Annotated[tuple[PodCondition, ...], list_map("type")] = ()
     container_statuses: Annotated[tuple[ContainerStatus, ...], ATOMIC] = ()
@@ -221,7 +221,7 @@ class PodStatus(Struct, frozen=True, kw_only=True):
 
 
 class Pod(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Containers that run together on one node; a virt-launcher pod holds one guest."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -231,7 +231,7 @@ class Pod(Struct, frozen=True, kw_only=True):
 
 
 class Binding(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Body of pods/binding: the decision where a pod runs."""
 
     api_version: str | None = None
     kind: str | None = None

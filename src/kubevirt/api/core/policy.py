@@ -10,7 +10,7 @@ from kubevirt.api.struct import NO_ENTRIES, Int32, Int64, IntOrString, Struct, l
 
 
 class PodDisruptionBudgetSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """How many pods must stay, or may go; the two exclude each other."""
 
     max_unavailable: IntOrString | None = None
     min_available: IntOrString | None = None
@@ -19,7 +19,7 @@ class PodDisruptionBudgetSpec(Struct, frozen=True, kw_only=True):
 
 
 class PodDisruptionBudgetStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """How many pods may go right now."""
 
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
     current_healthy: Int32
@@ -31,7 +31,7 @@ class PodDisruptionBudgetStatus(Struct, frozen=True, kw_only=True):
 
 
 class PodDisruptionBudget(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Limits how many pods evictions take down at once."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -41,7 +41,7 @@ class PodDisruptionBudget(Struct, frozen=True, kw_only=True):
 
 
 class Eviction(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Body of pods/eviction: a deletion that heeds budgets and KubeVirt's webhook."""
 
     api_version: str | None = None
     delete_options: DeleteOptions | None = None

@@ -9,7 +9,7 @@ from kubevirt.api.struct import ATOMIC, Struct
 
 
 class PolicyRule(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Verbs on resources, or on plain URLs; whatever no rule allows is denied."""
 
     api_groups: Annotated[tuple[str, ...], ATOMIC] = ()
     non_resource_ur_ls: Annotated[tuple[str, ...], ATOMIC] = field(
@@ -21,13 +21,13 @@ class PolicyRule(Struct, frozen=True, kw_only=True):
 
 
 class AggregationRule(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Collects the rules of other cluster roles by their labels."""
 
     cluster_role_selectors: Annotated[tuple[LabelSelector, ...], ATOMIC] = ()
 
 
 class RoleRef(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The role that a binding grants; cannot be changed."""
 
     name: str
     api_group: str
@@ -35,7 +35,7 @@ class RoleRef(Struct, frozen=True, kw_only=True):
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A user, group or service account."""
 
     name: str
     api_group: str | None = None
@@ -44,7 +44,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 
 class Role(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Rights within one namespace."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -53,7 +53,7 @@ class Role(Struct, frozen=True, kw_only=True):
 
 
 class ClusterRole(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Rights in the whole cluster, or to be bound in single namespaces."""
 
     aggregation_rule: AggregationRule | None = None
     api_version: str | None = None
@@ -63,7 +63,7 @@ class ClusterRole(Struct, frozen=True, kw_only=True):
 
 
 class RoleBinding(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Gives subjects the rights of a role, within one namespace."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -73,7 +73,7 @@ class RoleBinding(Struct, frozen=True, kw_only=True):
 
 
 class ClusterRoleBinding(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Gives subjects the rights of a cluster role everywhere."""
 
     api_version: str | None = None
     kind: str | None = None

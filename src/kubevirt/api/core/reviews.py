@@ -9,14 +9,14 @@ from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Int64, Struct
 
 
 class NonResourceAttributes(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A call on a plain URL."""
 
     path: str | None = None
     verb: str | None = None
 
 
 class ResourceAttributes(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A call on a resource; empty fields mean all, or none for a subresource."""
 
     name: str | None = None
     group: str | None = None
@@ -28,7 +28,7 @@ class ResourceAttributes(Struct, frozen=True, kw_only=True):
 
 
 class SubjectAccessReviewSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Who wants to do what."""
 
     extra: Mapping[str, tuple[str, ...]] = NO_ENTRIES
     groups: Annotated[tuple[str, ...], ATOMIC] = ()
@@ -39,7 +39,7 @@ class SubjectAccessReviewSpec(Struct, frozen=True, kw_only=True):
 
 
 class SubjectAccessReviewStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Whether it is allowed, and why."""
 
     allowed: bool
     denied: bool | None = None
@@ -48,7 +48,7 @@ class SubjectAccessReviewStatus(Struct, frozen=True, kw_only=True):
 
 
 class SubjectAccessReview(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Asks whether somebody may do something; virt-api asks it for every call."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -58,14 +58,14 @@ class SubjectAccessReview(Struct, frozen=True, kw_only=True):
 
 
 class SelfSubjectAccessReviewSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """What the caller wants to do."""
 
     non_resource_attributes: NonResourceAttributes | None = None
     resource_attributes: ResourceAttributes | None = None
 
 
 class SelfSubjectAccessReview(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Asks whether the caller may do something."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -75,7 +75,7 @@ class SelfSubjectAccessReview(Struct, frozen=True, kw_only=True):
 
 
 class UserInfo(Struct, frozen=True, kw_only=True):
-    """…"""
+    """An authenticated user."""
 
     extra: Mapping[str, tuple[str, ...]] = NO_ENTRIES
     groups: Annotated[tuple[str, ...], ATOMIC] = ()
@@ -84,14 +84,14 @@ class UserInfo(Struct, frozen=True, kw_only=True):
 
 
 class TokenReviewSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The token, and for whom it should be valid."""
 
     audiences: Annotated[tuple[str, ...], ATOMIC] = ()
     token: str | None = None
 
 
 class TokenReviewStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Whose token it is, if it is valid."""
 
     audiences: Annotated[tuple[str, ...], ATOMIC] = ()
     authenticated: bool | None = None
@@ -100,7 +100,7 @@ class TokenReviewStatus(Struct, frozen=True, kw_only=True):
 
 
 class TokenReview(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Asks whose token this is."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -110,7 +110,7 @@ class TokenReview(Struct, frozen=True, kw_only=True):
 
 
 class BoundObjectReference(Struct, frozen=True, kw_only=True):
-    """…"""
+    """An object whose deletion invalidates a token."""
 
     name: str | None = None
     api_version: str | None = None
@@ -119,7 +119,7 @@ class BoundObjectReference(Struct, frozen=True, kw_only=True):
 
 
 class TokenRequestSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """For whom a token should be valid, and how long."""
 
     audiences: Annotated[tuple[str, ...], ATOMIC]
     bound_object_ref: BoundObjectReference | None = None
@@ -127,14 +127,14 @@ class TokenRequestSpec(Struct, frozen=True, kw_only=True):
 
 
 class TokenRequestStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The token."""
 
     expiration_timestamp: datetime
     token: str
 
 
 class TokenRequest(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Body of serviceaccounts/token: asks for a new token."""
 
     api_version: str | None = None
     kind: str | None = None

@@ -11,7 +11,7 @@ from kubevirt.api.struct import ATOMIC, NO_ENTRIES, SET, Int32, IntOrString, Str
 
 
 class ServicePort(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A port of the service and where it leads in the pods."""
 
     name: str | None = None
     app_protocol: str | None = None
@@ -22,7 +22,7 @@ class ServicePort(Struct, frozen=True, kw_only=True):
 
 
 class ServiceSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Which pods a service leads to, and from where it is reached."""
 
     type: str | None = None
     allocate_load_balancer_node_ports: bool | None = None
@@ -46,7 +46,7 @@ class ServiceSpec(Struct, frozen=True, kw_only=True):
 
 
 class PortStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A port of a load balancer, or why it failed."""
 
     error: str | None = None
     port: Int32
@@ -54,7 +54,7 @@ class PortStatus(Struct, frozen=True, kw_only=True):
 
 
 class LoadBalancerIngress(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One address of a load balancer."""
 
     hostname: str | None = None
     ip: str | None = None
@@ -63,20 +63,20 @@ class LoadBalancerIngress(Struct, frozen=True, kw_only=True):
 
 
 class LoadBalancerStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Where a load balancer is reached."""
 
     ingress: Annotated[tuple[LoadBalancerIngress, ...], ATOMIC] = ()
 
 
 class ServiceStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """What a load balancer's provider reports."""
 
     conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
     load_balancer: LoadBalancerStatus | None = None
 
 
 class Service(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One name and address in front of changing pods."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -86,7 +86,7 @@ class Service(Struct, frozen=True, kw_only=True):
 
 
 class EndpointPort(Struct, frozen=True, kw_only=True):
-    """…"""
+    """A port that all endpoints of a slice share."""
 
     name: str | None = None
     app_protocol: str | None = None
@@ -95,7 +95,7 @@ class EndpointPort(Struct, frozen=True, kw_only=True):
 
 
 class EndpointConditions(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Whether an endpoint takes traffic; `None` stands for unknown."""
 
     ready: bool | None = None
     serving: bool | None = None
@@ -103,7 +103,7 @@ class EndpointConditions(Struct, frozen=True, kw_only=True):
 
 
 class Endpoint(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One backend of a service, mostly a pod."""
 
     addresses: Annotated[tuple[str, ...], SET]
     conditions: EndpointConditions | None = None
@@ -115,7 +115,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
 
 
 class EndpointSlice(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Part of the backends of a service."""
 
     address_type: str
     api_version: str | None = None

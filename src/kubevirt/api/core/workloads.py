@@ -10,7 +10,7 @@ from kubevirt.api.struct import NO_ENTRIES, Int32, Int64, IntOrString, Struct, l
 
 
 class ControllerRevision(Struct, frozen=True, kw_only=True):
-    """…"""
+    """An unchangeable copy of some state, such as the spec a machine was started from."""
 
     api_version: str | None = None
     data: Mapping[str, Any] = NO_ENTRIES
@@ -20,21 +20,21 @@ class ControllerRevision(Struct, frozen=True, kw_only=True):
 
 
 class RollingUpdateDeployment(Struct, frozen=True, kw_only=True):
-    """…"""
+    """How many pods may be missing or surplus during an update."""
 
     max_surge: IntOrString | None = None
     max_unavailable: IntOrString | None = None
 
 
 class DeploymentStrategy(Struct, frozen=True, kw_only=True):
-    """…"""
+    """How old pods are replaced: RollingUpdate or Recreate."""
 
     type: str | None = None
     rolling_update: RollingUpdateDeployment | None = None
 
 
 class DeploymentSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """How many pods, and what they are like."""
 
     min_ready_seconds: Int32 | None = None
     paused: bool | None = None
@@ -47,7 +47,7 @@ class DeploymentSpec(Struct, frozen=True, kw_only=True):
 
 
 class DeploymentCondition(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One aspect of the deployment's state, such as Available."""
 
     type: str
     last_transition_time: datetime | None = None
@@ -58,7 +58,7 @@ class DeploymentCondition(Struct, frozen=True, kw_only=True):
 
 
 class DeploymentStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """How many pods there are, and how far an update is."""
 
     available_replicas: Int32 | None = None
     collision_count: Int32 | None = None
@@ -72,7 +72,7 @@ class DeploymentStatus(Struct, frozen=True, kw_only=True):
 
 
 class Deployment(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Keeps a number of like pods and updates them in steps."""
 
     api_version: str | None = None
     kind: str | None = None
@@ -82,21 +82,21 @@ class Deployment(Struct, frozen=True, kw_only=True):
 
 
 class RollingUpdateDaemonSet(Struct, frozen=True, kw_only=True):
-    """…"""
+    """How many nodes may be without a pod, or have two, during an update."""
 
     max_surge: IntOrString | None = None
     max_unavailable: IntOrString | None = None
 
 
 class DaemonSetUpdateStrategy(Struct, frozen=True, kw_only=True):
-    """…"""
+    """How old pods are replaced: RollingUpdate or OnDelete."""
 
     type: str | None = None
     rolling_update: RollingUpdateDaemonSet | None = None
 
 
 class DaemonSetSpec(Struct, frozen=True, kw_only=True):
-    """…"""
+    """The pod of each node."""
 
     min_ready_seconds: Int32 | None = None
     revision_history_limit: Int32 | None = None
@@ -106,7 +106,7 @@ class DaemonSetSpec(Struct, frozen=True, kw_only=True):
 
 
 class DaemonSetCondition(Struct, frozen=True, kw_only=True):
-    """…"""
+    """One aspect of the daemon set's state."""
 
     type: str
     last_transition_time: datetime | None = None
@@ -116,7 +116,7 @@ class DaemonSetCondition(Struct, frozen=True, kw_only=True):
 
 
 class DaemonSetStatus(Struct, frozen=True, kw_only=True):
-    """…"""
+    """How many nodes should have a pod, and do."""
 
     collision_count: Int32 | None = None
     conditions: Annotated[tuple[DaemonSetCondition, ...], list_map("type")] = ()
@@ -131,7 +131,7 @@ class DaemonSetStatus(Struct, frozen=True, kw_only=True):
 
 
 class DaemonSet(Struct, frozen=True, kw_only=True):
-    """…"""
+    """Keeps one pod on each node that fits, as virt-handler needs."""
 
     api_version: str | None = None
     kind: str | None = None
