@@ -1,13 +1,13 @@
 """Backups of machines, full and incremental."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import field
 
 from kubevirt.api.core.references import TypedLocalObjectReference
 from kubevirt.api.meta import Condition, ObjectMeta
-from kubevirt.api.struct import ATOMIC, Duration, Struct, list_map
+from kubevirt.api.struct import ATOMIC, Duration, Mark, Struct, enum, list_map, rule
 
 
 class BackupVolumeInfo(Struct, frozen=True, kw_only=True):
@@ -64,15 +64,36 @@ class BackupOptions(Struct, frozen=True, kw_only=True):
 class VirtualMachineBackupSpec(Struct, frozen=True, kw_only=True):
     """What to back up, and how; cannot be changed."""
 
+    marks: ClassVar[tuple[Mark, ...]] = (
+        rule("self == oldSelf", "spec is immutable after creation"),
+        rule('has(self.pvcName) && self.pvcName != ""', "pvcName is required"),
+        rule(
+            "!has(self.mode) || self.mode != 'Pull' || (has(self.tokenSecretRef) && self.tokenSecretRef != \"\")",
+            "tokenSecretRef is required when mode is Pull",
+        ),
+    )
+
     force_full_backup: bool | None = None
     """Backs up everything even if an increment were possible."""
-    mode: str | None = None
+    mode: Annotated[str | None, enum("Push", "Pull")] = None
     """Push (default) writes to a claim; Pull lets a client read from an export."""
     pvc_name: str | None = None
     """Claim that takes the backup; needed for Push."""
     skip_quiesce: bool | None = None
     """Does not freeze the guest's file systems first."""
-    source: TypedLocalObjectReference
+    source: Annotated[
+        TypedLocalObjectReference,
+        rule("has(self.apiGroup)", "apiGroup is required"),
+        rule(
+            "!has(self.apiGroup) || self.apiGroup == 'kubevirt.io' || self.apiGroup == 'backup.kubevirt.io'",
+            "apiGroup must be kubevirt.io or backup.kubevirt.io",
+        ),
+        rule(
+            "!has(self.apiGroup) || (self.apiGroup == 'kubevirt.io' && self.kind == 'VirtualMachine') || (self.apiGroup == 'backup.kubevirt.io' && self.kind == 'VirtualMachineBackupTracker')",
+            "kind must be VirtualMachine for kubevirt.io or VirtualMachineBackupTracker for backup.kubevirt.io",
+        ),
+        rule("self.name != ''", "name is required"),
+    ]
     """A VirtualMachine, or a VirtualMachineBackupTracker for increments."""
     token_secret_ref: str | None = None
     """Secret with the token that readers of a Pull backup must show."""
@@ -112,7 +133,18 @@ class VirtualMachineBackup(Struct, frozen=True, kw_only=True):
 class VirtualMachineBackupTrackerSpec(Struct, frozen=True, kw_only=True):
     """Whose backups are tracked."""
 
-    source: TypedLocalObjectReference
+    marks: ClassVar[tuple[Mark, ...]] = (
+        rule("self == oldSelf", "spec is immutable after creation"),
+    )
+
+    source: Annotated[
+        TypedLocalObjectReference,
+        rule(
+            "has(self.apiGroup) && self.apiGroup == 'kubevirt.io'", "apiGroup must be kubevirt.io"
+        ),
+        rule("self.kind == 'VirtualMachine'", "kind must be VirtualMachine"),
+        rule("self.name != ''", "name is required"),
+    ]
     """The VirtualMachine."""
 
 

@@ -1,12 +1,14 @@
 """The guest's clock and timers."""
 
-from kubevirt.api.struct import Int32, Struct
+from typing import ClassVar
+
+from kubevirt.api.struct import PRESERVE_UNKNOWN, Mark, Struct
 
 
 class ClockOffsetUTC(Struct, frozen=True, kw_only=True):
     """Hardware clock in UTC."""
 
-    offset_seconds: Int32 | None = None
+    offset_seconds: int | None = None
     """Distance from UTC in seconds; if set, the guest's own changes survive reboots."""
 
 
@@ -79,6 +81,8 @@ class Timer(Struct, frozen=True, kw_only=True):
 
 class Clock(Struct, frozen=True, kw_only=True):
     """Hardware clock and timers."""
+
+    marks: ClassVar[tuple[Mark, ...]] = (PRESERVE_UNKNOWN,)
 
     timer: Timer | None = None
     """Timers to add, tune or remove."""

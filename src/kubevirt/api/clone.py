@@ -9,7 +9,7 @@ from msgspec import field
 from kubevirt.api.core.references import TypedLocalObjectReference
 from kubevirt.api.meta import ObjectMeta
 from kubevirt.api.snapshot import Condition
-from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Struct
+from kubevirt.api.struct import ATOMIC, NO_ENTRIES, NULLABLE, Struct, enum
 
 
 class VirtualMachineCloneTemplateFilters(Struct, frozen=True, kw_only=True):
@@ -40,7 +40,7 @@ class VirtualMachineCloneSpec(Struct, frozen=True, kw_only=True):
     """The new VirtualMachine; gets a random name if not set, see status.targetName."""
     template: VirtualMachineCloneTemplateFilters = VirtualMachineCloneTemplateFilters()
     """The same filters for the metadata of the template."""
-    volume_name_policy: str | None = None
+    volume_name_policy: Annotated[str | None, enum("RandomizeNames", "PrefixTargetName")] = None
     """Names of new claims: RandomizeNames (default) or PrefixTargetName."""
 
 
@@ -49,15 +49,15 @@ class VirtualMachineCloneStatus(Struct, frozen=True, kw_only=True):
 
     conditions: Annotated[tuple[Condition, ...], ATOMIC] = ()
     """State in detail."""
-    creation_time: datetime | None = None
+    creation_time: Annotated[datetime | None, NULLABLE] = None
     """When the clone was done."""
     phase: str | None = None
     """SnapshotInProgress, CreatingTargetVM, RestoreInProgress, Succeeded, Failed or Unknown."""
-    restore_name: str | None = None
+    restore_name: Annotated[str | None, NULLABLE] = None
     """VirtualMachineRestore at work."""
-    snapshot_name: str | None = None
+    snapshot_name: Annotated[str | None, NULLABLE] = None
     """VirtualMachineSnapshot that the copy is made from."""
-    target_name: str | None = None
+    target_name: Annotated[str | None, NULLABLE] = None
     """Name of the new machine."""
 
 

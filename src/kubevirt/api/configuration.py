@@ -12,6 +12,7 @@ from kubevirt.api.migration_options import MigrationConfiguration
 from kubevirt.api.struct import (
     ATOMIC,
     NO_ENTRIES,
+    NULLABLE,
     SET,
     Int32,
     Int64,
@@ -19,6 +20,7 @@ from kubevirt.api.struct import (
     Struct,
     enum,
     list_map,
+    mark,
 )
 
 
@@ -60,7 +62,7 @@ class ChangedBlockTrackingSelectors(Struct, frozen=True, kw_only=True):
 class CommonInstancetypesDeployment(Struct, frozen=True, kw_only=True):
     """The bundled instance types and preferences (u1, cx1, o1, …)."""
 
-    enabled: bool | None = None
+    enabled: Annotated[bool | None, NULLABLE] = None
     """Whether the operator installs them; default true."""
 
 
@@ -74,7 +76,7 @@ class TDXConfiguration(Struct, frozen=True, kw_only=True):
 class ConfidentialComputeConfiguration(Struct, frozen=True, kw_only=True):
     """Guests with encrypted memory."""
 
-    tdx: TDXConfiguration | None = None
+    tdx: Annotated[TDXConfiguration | None, NULLABLE] = None
     """Settings for Intel TDX."""
 
 
@@ -113,17 +115,17 @@ class LogVerbosity(Struct, frozen=True, kw_only=True):
 
     node_verbosity: Mapping[str, Int32] = NO_ENTRIES
     """Level of virt-handler by node name."""
-    virt_api: Int32 | None = field(default=None, name="virtAPI")
+    virt_api: int | None = field(default=None, name="virtAPI")
     """Level of virt-api."""
-    virt_controller: Int32 | None = None
+    virt_controller: int | None = None
     """Level of virt-controller."""
-    virt_handler: Int32 | None = None
+    virt_handler: int | None = None
     """Level of virt-handler on all nodes."""
-    virt_launcher: Int32 | None = None
+    virt_launcher: int | None = None
     """Level of virt-launcher, for guests started later."""
-    virt_operator: Int32 | None = None
+    virt_operator: int | None = None
     """Level of virt-operator."""
-    virt_synchronization_controller: Int32 | None = None
+    virt_synchronization_controller: int | None = None
     """Level of virt-synchronization-controller."""
 
 
@@ -132,7 +134,7 @@ class DeveloperConfiguration(Struct, frozen=True, kw_only=True):
 
     cluster_profiler: bool | None = None
     """Opens the profiler calls of the control plane."""
-    cpu_allocation_ratio: Int32 | None = None
+    cpu_allocation_ratio: int | None = None
     """Virtual CPUs per CPU in a pod's request; default 10, so that one vCPU asks for 100m."""
     disabled_feature_gates: Annotated[tuple[str, ...], ATOMIC] = ()
     """Gates to switch off that are on by default; none may also be in featureGates."""
@@ -142,7 +144,7 @@ class DeveloperConfiguration(Struct, frozen=True, kw_only=True):
     """Gates to switch on, such as HostDisk or Sidecar."""
     log_verbosity: LogVerbosity | None = None
     """Log level per component."""
-    memory_overcommit: Int32 | None = None
+    memory_overcommit: Annotated[int | None, mark(minimum=10)] = None
     """Guest memory as a percentage of the pod's memory request; default 100, more overcommits."""
     minimum_cluster_tsc_frequency: Int64 | None = field(
         default=None, name="minimumClusterTSCFrequency"
@@ -152,7 +154,7 @@ class DeveloperConfiguration(Struct, frozen=True, kw_only=True):
     """Bytes left free on a file system claim next to its disk image; default 131072."""
     node_selectors: Mapping[str, str] = NO_ENTRIES
     """Labels that every node with guests must have."""
-    pvc_tolerate_less_space_up_to_percent: Int32 | None = None
+    pvc_tolerate_less_space_up_to_percent: int | None = None
     """Percent by which a disk may fall short of its claim's size; default 10."""
     use_emulation: bool | None = None
     """Runs guests on nodes without KVM, emulated and slow; default false."""
@@ -169,14 +171,16 @@ class DisableSerialConsoleLog(Struct, frozen=True, kw_only=True):
 class HypervisorConfiguration(Struct, frozen=True, kw_only=True):
     """A hypervisor on the nodes."""
 
-    name: str | None = None
+    name: Annotated[str | None, enum("kvm", "hyperv-direct")] = None
     """kvm or hyperv-direct."""
 
 
 class InstancetypeConfiguration(Struct, frozen=True, kw_only=True):
     """How machines keep their instance type."""
 
-    reference_policy: str | None = None
+    reference_policy: Annotated[str | None, enum("reference", "expand", "expandAll"), NULLABLE] = (
+        None
+    )
     """reference (default) keeps it; expand and expandAll write its values into the
     machine instead.
     """
@@ -218,11 +222,11 @@ class KSMConfiguration(Struct, frozen=True, kw_only=True):
 class LiveUpdateConfiguration(Struct, frozen=True, kw_only=True):
     """How far running guests can grow."""
 
-    max_cpu_sockets: Int64 | None = None
+    max_cpu_sockets: Int32 | None = None
     """Most sockets of guests that set no maxSockets; else sockets times maxHotplugRatio."""
     max_guest: Quantity | None = None
     """Most memory of guests that set no maxGuest; else guest memory times maxHotplugRatio."""
-    max_hotplug_ratio: Int64 | None = None
+    max_hotplug_ratio: Int32 | None = None
     """Growth allowed where no maximum is set; default 4."""
 
 
@@ -319,14 +323,14 @@ class NetworkConfiguration(Struct, frozen=True, kw_only=True):
 class PersistentReservationConfiguration(Struct, frozen=True, kw_only=True):
     """SCSI reservations of guests."""
 
-    enabled: bool | None = None
+    enabled: Annotated[bool | None, NULLABLE] = None
     """Whether virt-handler runs the helper that guests with reservations need; default false."""
 
 
 class TokenBucketRateLimiter(Struct, frozen=True, kw_only=True):
     """Calls that a client may make: a bucket that refills steadily."""
 
-    burst: Int32
+    burst: int
     """Calls at once; 0 is the component's own default."""
     qps: float
     """Calls a second in the long run; 0 is the component's own default."""
@@ -382,14 +386,16 @@ class TLSConfiguration(Struct, frozen=True, kw_only=True):
 
     ciphers: Annotated[tuple[str, ...], SET] = ()
     """Cipher suites by IANA name; only with minTLSVersion VersionTLS12 or lower."""
-    min_tls_version: str | None = field(default=None, name="minTLSVersion")
+    min_tls_version: Annotated[
+        str | None, enum("VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13")
+    ] = field(default=None, name="minTLSVersion")
     """Oldest protocol: VersionTLS10 to VersionTLS13; default VersionTLS12."""
 
 
 class VirtTemplateDeployment(Struct, frozen=True, kw_only=True):
     """The components for VirtualMachineTemplates."""
 
-    enabled: bool | None = None
+    enabled: Annotated[bool | None, NULLABLE] = None
     """Whether the operator installs them; default true, needs gate Template."""
 
 
@@ -415,11 +421,15 @@ class KubeVirtConfiguration(Struct, frozen=True, kw_only=True):
         default=None, name="autoCPULimitNamespaceLabelSelector"
     )
     """Namespaces whose guests get a CPU limit equal to their vCPUs, dedicated CPUs aside."""
-    changed_block_tracking_label_selectors: ChangedBlockTrackingSelectors | None = None
+    changed_block_tracking_label_selectors: Annotated[
+        ChangedBlockTrackingSelectors | None, NULLABLE
+    ] = None
     """Machines that record changed blocks, as incremental backups need."""
-    common_instancetypes_deployment: CommonInstancetypesDeployment | None = None
+    common_instancetypes_deployment: Annotated[CommonInstancetypesDeployment | None, NULLABLE] = (
+        None
+    )
     """The bundled instance types and preferences."""
-    confidential_compute: ConfidentialComputeConfiguration | None = None
+    confidential_compute: Annotated[ConfidentialComputeConfiguration | None, NULLABLE] = None
     """Settings for guests with encrypted memory."""
     controller_configuration: ReloadableComponentConfiguration | None = None
     """Client of virt-controller."""
@@ -437,13 +447,13 @@ class KubeVirtConfiguration(Struct, frozen=True, kw_only=True):
     """For guests without one: None (default), LiveMigrate, LiveMigrateIfPossible or External."""
     handler_configuration: ReloadableComponentConfiguration | None = None
     """Client of virt-handler."""
-    hypervisors: Annotated[tuple[HypervisorConfiguration, ...], ATOMIC] = ()
+    hypervisors: Annotated[tuple[HypervisorConfiguration, ...], ATOMIC, mark(maxItems=1)] = ()
     """Hypervisor of the nodes, kvm if not set; needs gate ConfigurableHypervisor."""
-    image_pull_policy: Annotated[str | None, enum("Always", "IfNotPresent", "Never")] = None
+    image_pull_policy: str | None = None
     """Pull policy of pods that run for users (launchers, exporters); spec.imagePullPolicy has the
     rest.
     """
-    instancetype: InstancetypeConfiguration | None = None
+    instancetype: Annotated[InstancetypeConfiguration | None, NULLABLE] = None
     """How machines keep their instance type."""
     ksm_configuration: KSMConfiguration | None = None
     """Merging of equal memory pages; if not set, nodes stay as they are."""
@@ -453,7 +463,7 @@ class KubeVirtConfiguration(Struct, frozen=True, kw_only=True):
     """Deprecated: use architectureConfiguration."""
     mediated_devices_configuration: MediatedDevicesConfiguration | None = None
     """Mediated devices to create on the nodes."""
-    mem_balloon_stats_period: Int64 | None = None
+    mem_balloon_stats_period: Int32 | None = None
     """Seconds between two memory reports of a guest; default 10, 0 switches them off."""
     migrations: MigrationConfiguration | None = None
     """Limits and methods of live migrations."""
@@ -467,9 +477,11 @@ class KubeVirtConfiguration(Struct, frozen=True, kw_only=True):
     """Deprecated: use architectureConfiguration."""
     permitted_host_devices: PermittedHostDevices | None = None
     """Devices of the nodes that guests may be given."""
-    persistent_reservation_configuration: PersistentReservationConfiguration | None = None
+    persistent_reservation_configuration: Annotated[
+        PersistentReservationConfiguration | None, NULLABLE
+    ] = None
     """SCSI reservations of guests."""
-    role_aggregation_strategy: str | None = None
+    role_aggregation_strategy: Annotated[str | None, enum("AggregateToDefault", "Manual")] = None
     """AggregateToDefault (default) adds KubeVirt's rights to admin, edit and view;
     Manual does not.
     """
@@ -487,13 +499,13 @@ class KubeVirtConfiguration(Struct, frozen=True, kw_only=True):
     """Deprecated: agents are judged by their commands; leave it empty."""
     tls_configuration: TLSConfiguration | None = None
     """What KubeVirt's servers accept."""
-    virt_template_deployment: VirtTemplateDeployment | None = None
+    virt_template_deployment: Annotated[VirtTemplateDeployment | None, NULLABLE] = None
     """The components for VirtualMachineTemplates."""
-    virtual_machine_instances_per_node: Int32 | None = None
+    virtual_machine_instances_per_node: int | None = None
     """Most guests on one node; default 1000."""
     virtual_machine_options: VirtualMachineOptions | None = None
     """Defaults of all guests."""
-    vm_rollout_strategy: str | None = None
+    vm_rollout_strategy: Annotated[str | None, enum("Stage", "LiveUpdate"), NULLABLE] = None
     """Changes reach a running guest at once if possible (LiveUpdate, default) or at restart
     (Stage).
     """

@@ -1,6 +1,6 @@
 """The guest's processors."""
 
-from kubevirt.api.struct import Int64, Struct
+from kubevirt.api.struct import Int32, Struct
 
 
 class CPUFeature(Struct, frozen=True, kw_only=True):
@@ -17,11 +17,11 @@ class CPUFeature(Struct, frozen=True, kw_only=True):
 class CPUTopology(Struct, frozen=True, kw_only=True):
     """Sockets, cores and threads of a running guest."""
 
-    cores: Int64 | None = None
+    cores: Int32 | None = None
     """Cores in each socket."""
-    sockets: Int64 | None = None
+    sockets: Int32 | None = None
     """Sockets plugged in now."""
-    threads: Int64 | None = None
+    threads: Int32 | None = None
     """Threads of each core."""
 
 
@@ -46,7 +46,7 @@ class Realtime(Struct, frozen=True, kw_only=True):
 class CPU(Struct, frozen=True, kw_only=True):
     """Virtual processors of the guest: topology, model and features."""
 
-    cores: Int64 | None = None
+    cores: Int32 | None = None
     """Cores per socket; 1 if not set."""
     dedicated_cpu_placement: bool | None = None
     """Pins each virtual CPU to a physical one of its own; needs a node with the static CPU manager.
@@ -55,7 +55,7 @@ class CPU(Struct, frozen=True, kw_only=True):
     """Instruction-set features to add to or take from the model."""
     isolate_emulator_thread: bool | None = None
     """Gives QEMU's own thread a further physical CPU; only with dedicatedCpuPlacement."""
-    max_sockets: Int64 | None = None
+    max_sockets: Int32 | None = None
     """Ceiling for CPU hotplug; sockets times the cluster's hotplug ratio if not set."""
     model: str | None = None
     """host-model (default), host-passthrough or a model known to libvirt, such as Skylake-Server.
@@ -64,7 +64,7 @@ class CPU(Struct, frozen=True, kw_only=True):
     """NUMA layout shown to the guest."""
     realtime: Realtime | None = None
     """Low-latency tuning; needs dedicated CPUs and NUMA passthrough."""
-    sockets: Int64 | None = None
+    sockets: Int32 | None = None
     """CPU sockets; 1 if not set. Raising it plugs CPUs into a running guest."""
-    threads: Int64 | None = None
+    threads: Int32 | None = None
     """Threads per core; 1 if not set."""

@@ -1,13 +1,13 @@
 """DataVolume templates: claims that are filled before a guest starts."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import field
 
 from kubevirt.api.core.references import TypedLocalObjectReference, TypedObjectReference
 from kubevirt.api.core.storage import PersistentVolumeClaimSpec, VolumeResourceRequirements
 from kubevirt.api.meta import LabelSelector, ObjectMeta
-from kubevirt.api.struct import Struct, enum
+from kubevirt.api.struct import NULLABLE, PRESERVE_UNKNOWN, Mark, Struct, enum
 
 
 class DataVolumeBlankImage(Struct, frozen=True, kw_only=True):
@@ -177,10 +177,7 @@ class DataVolumeSourceRef(Struct, frozen=True, kw_only=True):
 class StorageSpec(Struct, frozen=True, kw_only=True):
     """The claim to make; what is left out comes from the StorageProfile of its class."""
 
-    access_modes: tuple[
-        Annotated[str, enum("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")],
-        ...,
-    ] = ()
+    access_modes: tuple[str, ...] = ()
     """How nodes may share the volume; live migration needs ReadWriteMany."""
     data_source: TypedLocalObjectReference | None = None
     """Claim or VolumeSnapshot that the provisioner copies."""
@@ -192,7 +189,7 @@ class StorageSpec(Struct, frozen=True, kw_only=True):
     """Labels of existing volumes that may be bound."""
     storage_class_name: str | None = None
     """StorageClass; else the default for virtual machines, or the cluster's."""
-    volume_mode: Annotated[str | None, enum("Block", "Filesystem", "FromStorageProfile")] = None
+    volume_mode: str | None = None
     """Block, Filesystem, or FromStorageProfile to let the profile decide."""
     volume_name: str | None = None
     """PersistentVolume to bind, if it exists already."""
@@ -203,7 +200,7 @@ class DataVolumeSpec(Struct, frozen=True, kw_only=True):
 
     checkpoints: tuple[DataVolumeCheckpoint, ...] = ()
     """Steps of an import in stages, for a short downtime at the end."""
-    content_type: str | None = None
+    content_type: Annotated[str | None, enum("kubevirt", "archive")] = None
     """kubevirt (a disk image, default) or archive (a tar to unpack)."""
     final_checkpoint: bool | None = None
     """The last of checkpoints ends the import."""
@@ -228,10 +225,14 @@ class DataVolumeTemplateDummyStatus(Struct, frozen=True, kw_only=True):
 class DataVolumeTemplateSpec(Struct, frozen=True, kw_only=True):
     """A DataVolume that is made for a machine and deleted with it."""
 
+    marks: ClassVar[tuple[Mark, ...]] = (NULLABLE,)
+
     api_version: str | None = None
+    """Version of the DataVolume API; not needed."""
     kind: str | None = None
-    metadata: ObjectMeta = ObjectMeta()
+    """DataVolume; not needed."""
+    metadata: Annotated[ObjectMeta, NULLABLE, PRESERVE_UNKNOWN] = ObjectMeta()
     spec: DataVolumeSpec
     """The claim and what to fill it with."""
-    status: DataVolumeTemplateDummyStatus | None = None
+    status: Annotated[DataVolumeTemplateDummyStatus | None, NULLABLE] = None
     """Ignored."""

@@ -7,7 +7,7 @@ from msgspec import field
 from kubevirt.api.disks import Disk
 from kubevirt.api.features import FeatureState
 from kubevirt.api.interfaces import Interface
-from kubevirt.api.struct import ATOMIC, Struct
+from kubevirt.api.struct import ATOMIC, Struct, mark
 
 
 class ClientPassthroughDevices(Struct, frozen=True, kw_only=True):
@@ -173,7 +173,7 @@ class Devices(Struct, frozen=True, kw_only=True):
     """Lets virtctl usbredir plug a client's USB devices into the guest."""
     disable_hotplug: bool | None = None
     """Refuses disk hotplug and saves its controllers and ports; false by default."""
-    disks: tuple[Disk, ...] = ()
+    disks: Annotated[tuple[Disk, ...], mark(maxItems=256)] = ()
     """Disks, LUNs and CD-ROM drives."""
     downward_metrics: DownwardMetrics | None = None
     """Serial port with host metrics; gate DownwardMetrics."""
@@ -185,7 +185,7 @@ class Devices(Struct, frozen=True, kw_only=True):
     """Other devices handed through; gate HostDevices for device plugins."""
     inputs: tuple[Input, ...] = ()
     """Pointer devices."""
-    interfaces: tuple[Interface, ...] = ()
+    interfaces: Annotated[tuple[Interface, ...], mark(maxItems=256)] = ()
     """Network cards, each with an entry of the same name in networks."""
     log_serial_console: bool | None = None
     """Streams the console to container guest-console-log; cluster default if not set."""

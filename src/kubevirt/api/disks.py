@@ -3,17 +3,17 @@
 from msgspec import field
 
 from kubevirt.api.features import FeatureState
-from kubevirt.api.struct import Int32, Int64, Struct
+from kubevirt.api.struct import Int32, Struct
 
 
 class CustomBlockSize(Struct, frozen=True, kw_only=True):
     """Block sizes in bytes that the guest sees."""
 
-    discard_granularity: Int32 | None = None
+    discard_granularity: int | None = None
     """Smallest piece that can be discarded; a multiple of the logical size."""
-    logical: Int32 | None = None
+    logical: int | None = None
     """Unit of addressing, a power of 2 such as 512 or 4096."""
-    physical: Int32 | None = None
+    physical: int | None = None
     """Unit of efficient writing; at least the logical size."""
 
 
@@ -66,7 +66,7 @@ class Disk(Struct, frozen=True, kw_only=True):
     """Volume of the same name that the device shows."""
     block_size: BlockSize | None = None
     """Block sizes shown to the guest."""
-    boot_order: Int32 | None = None
+    boot_order: int | None = None
     """Place in the boot sequence, from 1; unique over disks and interfaces."""
     cache: str | None = None
     """none, writethrough or writeback; none where storage allows O_DIRECT, otherwise writethrough.
@@ -96,5 +96,5 @@ class Disk(Struct, frozen=True, kw_only=True):
 class DiskIOThreads(Struct, frozen=True, kw_only=True):
     """Settings of the I/O threads."""
 
-    supplemental_pool_thread_count: Int64 | None = None
+    supplemental_pool_thread_count: Int32 | None = None
     """Number of threads in the pool; only with ioThreadsPolicy supplementalPool."""

@@ -1,6 +1,7 @@
 """`DomainSpec`: the virtual hardware of one guest."""
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from kubevirt.api.clock import Clock
 from kubevirt.api.cpu import CPU
@@ -10,7 +11,7 @@ from kubevirt.api.features import Features
 from kubevirt.api.firmware import Chassis, Firmware
 from kubevirt.api.launch_security import LaunchSecurity
 from kubevirt.api.memory import Memory
-from kubevirt.api.struct import NO_ENTRIES, Quantity, Struct
+from kubevirt.api.struct import NO_ENTRIES, Quantity, Struct, enum
 
 
 class ResourceRequirements(Struct, frozen=True, kw_only=True):
@@ -65,7 +66,7 @@ class DomainSpec(Struct, frozen=True, kw_only=True):
     """Machine type; cluster default if not set."""
     memory: Memory | None = None
     """Size and backing of the memory."""
-    reboot_policy: str | None = None
+    reboot_policy: Annotated[str | None, enum("Reboot", "Terminate")] = None
     """Reboot (default) restarts in place; Terminate ends the instance, so that changes take effect.
     """
     resources: ResourceRequirements = ResourceRequirements()

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from kubevirt.api.core.references import TypedLocalObjectReference
 from kubevirt.api.meta import ObjectMeta
-from kubevirt.api.struct import ATOMIC, Duration, Struct, list_map
+from kubevirt.api.struct import ATOMIC, NULLABLE, Duration, Struct, list_map
 
 
 class Condition(Struct, frozen=True, kw_only=True):
@@ -13,9 +13,9 @@ class Condition(Struct, frozen=True, kw_only=True):
 
     type: str
     """Ready, PVCReady or VolumesCreated."""
-    last_probe_time: datetime | None = None
+    last_probe_time: Annotated[datetime | None, NULLABLE] = None
     """When it was last checked."""
-    last_transition_time: datetime | None = None
+    last_transition_time: Annotated[datetime | None, NULLABLE] = None
     """When status last changed."""
     message: str | None = None
     """Details for people."""

@@ -1,6 +1,6 @@
 """Features of the virtual platform: ACPI, APIC, Hyper-V enlightenments, KVM."""
 
-from kubevirt.api.struct import Int64, Struct
+from kubevirt.api.struct import Int32, Struct
 
 
 class FeatureState(Struct, frozen=True, kw_only=True):
@@ -24,7 +24,7 @@ class FeatureSpinlocks(Struct, frozen=True, kw_only=True):
 
     enabled: bool | None = None
     """false turns it off; true if not set."""
-    spinlocks: Int64 | None = None
+    spinlocks: Int32 | None = None
     """Attempts before the notification, 4096 (default) or more."""
 
 

@@ -1,8 +1,6 @@
 """What runs before the guest system: BIOS, EFI, a kernel handed in, ACPI tables."""
 
-from typing import Annotated
-
-from kubevirt.api.struct import Struct, enum
+from kubevirt.api.struct import Struct
 
 
 class ACPI(Struct, frozen=True, kw_only=True):
@@ -44,7 +42,7 @@ class KernelBootContainer(Struct, frozen=True, kw_only=True):
 
     image: str
     """Image reference."""
-    image_pull_policy: Annotated[str | None, enum("Always", "IfNotPresent", "Never")] = None
+    image_pull_policy: str | None = None
     """When to pull the image; Always for the tag latest or none, otherwise IfNotPresent."""
     image_pull_secret: str | None = None
     """Secret in this namespace that lets the node pull from a private registry."""

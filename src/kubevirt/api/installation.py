@@ -10,7 +10,15 @@ from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.api.core.references import LocalObjectReference
 from kubevirt.api.core.scheduling import Affinity, Toleration
 from kubevirt.api.meta import ObjectMeta
-from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Duration, Int32, Int64, Struct, enum
+from kubevirt.api.struct import (
+    ATOMIC,
+    NO_ENTRIES,
+    NULLABLE,
+    Duration,
+    Int64,
+    Struct,
+    mark,
+)
 
 
 class CertConfig(Struct, frozen=True, kw_only=True):
@@ -71,9 +79,9 @@ class CustomizeComponentsPatch(Struct, frozen=True, kw_only=True):
     """Format of patch: json, merge or strategic."""
     patch: str
     """The patch, as text."""
-    resource_name: str
+    resource_name: Annotated[str, mark(minLength=1)]
     """Name of the object, such as virt-handler."""
-    resource_type: str
+    resource_type: Annotated[str, mark(minLength=1)]
     """Kind of the object, such as DaemonSet."""
 
 
@@ -119,9 +127,9 @@ class KubeVirtCondition(Struct, frozen=True, kw_only=True):
 
     type: str
     """Created, Synchronized, Available, Progressing or Degraded."""
-    last_probe_time: datetime | None = None
+    last_probe_time: Annotated[datetime | None, NULLABLE] = None
     """When it was last checked."""
-    last_transition_time: datetime | None = None
+    last_transition_time: Annotated[datetime | None, NULLABLE] = None
     """When status last changed."""
     message: str | None = None
     """Details for people."""
@@ -136,7 +144,7 @@ class KubeVirtWorkloadUpdateStrategy(Struct, frozen=True, kw_only=True):
 
     batch_eviction_interval: Duration | None = None
     """Pause between two groups of evictions; default 1m."""
-    batch_eviction_size: Int32 | None = None
+    batch_eviction_size: int | None = None
     """Guests that one group evicts; default 10."""
     workload_update_methods: Annotated[tuple[str, ...], ATOMIC] = ()
     """LiveMigrate, Evict, or both: the gentler first. Empty leaves guests as they are."""
@@ -153,7 +161,7 @@ class KubeVirtSpec(Struct, frozen=True, kw_only=True):
     """Behaviour of KubeVirt and its guests."""
     customize_components: CustomizeComponents = CustomizeComponents()
     """Changes to the installed objects."""
-    image_pull_policy: Annotated[str | None, enum("Always", "IfNotPresent", "Never")] = None
+    image_pull_policy: str | None = None
     """Pull policy of KubeVirt's own components; configuration.imagePullPolicy is for guests."""
     image_pull_secrets: Annotated[tuple[LocalObjectReference, ...], ATOMIC] = ()
     """Secrets that give access to the registry."""
@@ -208,7 +216,7 @@ class KubeVirtStatus(Struct, frozen=True, kw_only=True):
     """Version in place."""
     operator_version: str | None = None
     """Version of the operator."""
-    outdated_virtual_machine_instance_workloads: Int32 | None = None
+    outdated_virtual_machine_instance_workloads: int | None = None
     """Guests on an old virt-launcher."""
     phase: str | None = None
     """Deploying, Deployed, Deleting or Deleted."""

@@ -12,14 +12,23 @@ from kubevirt.api.interfaces import Network
 from kubevirt.api.meta import ObjectMeta
 from kubevirt.api.probe import Probe
 from kubevirt.api.resource_claims import VirtualMachineInstanceResourceClaim
-from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Int64, Struct, enum, list_map
+from kubevirt.api.struct import (
+    ATOMIC,
+    NO_ENTRIES,
+    NULLABLE,
+    PRESERVE_UNKNOWN,
+    Int64,
+    Struct,
+    list_map,
+    mark,
+)
 from kubevirt.api.volumes import UtilityVolume, Volume
 
 
 class VirtualMachineInstanceSpec(Struct, frozen=True, kw_only=True):
     """What to run and where."""
 
-    access_credentials: Annotated[tuple[AccessCredential, ...], ATOMIC] = ()
+    access_credentials: Annotated[tuple[AccessCredential, ...], ATOMIC, mark(maxItems=256)] = ()
     """SSH keys and passwords to put into the guest."""
     affinity: Affinity | None = None
     """Rules about nodes and neighbouring pods."""
@@ -27,9 +36,7 @@ class VirtualMachineInstanceSpec(Struct, frozen=True, kw_only=True):
     """amd64, arm64 or s390x; cluster default if not set."""
     dns_config: PodDNSConfig | None = None
     """Name servers and search domains besides dnsPolicy."""
-    dns_policy: Annotated[
-        str | None, enum("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
-    ] = None
+    dns_policy: str | None = None
     """Name resolution, as for pods; ClusterFirst if not set."""
     domain: DomainSpec
     """Virtual hardware."""
@@ -41,7 +48,7 @@ class VirtualMachineInstanceSpec(Struct, frozen=True, kw_only=True):
     """Host name of pod and guest; the instance's name if not set."""
     liveness_probe: Probe | None = None
     """Check whose failure stops the instance."""
-    networks: tuple[Network, ...] = ()
+    networks: Annotated[tuple[Network, ...], mark(maxItems=256)] = ()
     """Networks for the interfaces in domain.devices."""
     node_selector: Mapping[str, str] = NO_ENTRIES
     """Labels that the node must have."""
@@ -69,16 +76,16 @@ class VirtualMachineInstanceSpec(Struct, frozen=True, kw_only=True):
         tuple[TopologySpreadConstraint, ...], list_map("topologyKey", "whenUnsatisfiable")
     ] = ()
     """Even distribution over zones, nodes or other domains."""
-    utility_volumes: Annotated[tuple[UtilityVolume, ...], list_map("name")] = ()
+    utility_volumes: Annotated[tuple[UtilityVolume, ...], list_map("name"), mark(maxItems=256)] = ()
     """PVCs mounted in the launcher pod only; gate UtilityVolumes."""
-    volumes: tuple[Volume, ...] = ()
+    volumes: Annotated[tuple[Volume, ...], mark(maxItems=256)] = ()
     """Storage for the disks and filesystems in domain.devices."""
 
 
 class VirtualMachineInstanceTemplateSpec(Struct, frozen=True, kw_only=True):
     """Pattern for instances that a controller creates."""
 
-    metadata: ObjectMeta = ObjectMeta()
+    metadata: Annotated[ObjectMeta, NULLABLE, PRESERVE_UNKNOWN] = ObjectMeta()
     """Labels and annotations of the created instances."""
     spec: VirtualMachineInstanceSpec | None = None
     """What they run."""

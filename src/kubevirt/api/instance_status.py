@@ -10,7 +10,16 @@ from kubevirt.api.cpu import CPUTopology
 from kubevirt.api.domain import Machine
 from kubevirt.api.memory import MemoryStatus
 from kubevirt.api.migration import VirtualMachineInstanceMigrationState
-from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Int32, Int64, Quantity, Struct, enum
+from kubevirt.api.struct import (
+    ATOMIC,
+    NO_ENTRIES,
+    NULLABLE,
+    Int32,
+    Int64,
+    Quantity,
+    Struct,
+    mark,
+)
 
 
 class VirtualMachineInstanceCondition(Struct, frozen=True, kw_only=True):
@@ -18,9 +27,9 @@ class VirtualMachineInstanceCondition(Struct, frozen=True, kw_only=True):
 
     type: str
     """Aspect, such as Ready, Paused, AgentConnected or LiveMigratable."""
-    last_probe_time: datetime | None = None
+    last_probe_time: Annotated[datetime | None, NULLABLE] = None
     """When the aspect was last checked."""
-    last_transition_time: datetime | None = None
+    last_transition_time: Annotated[datetime | None, NULLABLE] = None
     """When status last changed."""
     message: str | None = None
     """Explanation for people."""
@@ -86,7 +95,7 @@ class VirtualMachineInstanceNetworkInterface(Struct, frozen=True, kw_only=True):
 class ContainerDiskInfo(Struct, frozen=True, kw_only=True):
     """Facts about a container disk."""
 
-    checksum: Int64 | None = None
+    checksum: Annotated[Int64 | None, mark(minimum=0, maximum=4294967295)] = None
     """Deprecated: CRC of the disk image; the image's digest is pinned instead."""
 
 
@@ -115,27 +124,19 @@ class HotplugVolumeStatus(Struct, frozen=True, kw_only=True):
 class PersistentVolumeClaimInfo(Struct, frozen=True, kw_only=True):
     """Facts about a PVC that the node needs."""
 
-    access_modes: Annotated[
-        tuple[
-            Annotated[
-                str, enum("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-            ],
-            ...,
-        ],
-        ATOMIC,
-    ] = ()
+    access_modes: Annotated[tuple[str, ...], ATOMIC] = ()
     """Access modes of the PVC."""
     capacity: Mapping[str, Quantity] = NO_ENTRIES
     """Size provided."""
     claim_name: str | None = None
     """Name of the PVC."""
-    filesystem_overhead: str | None = None
+    filesystem_overhead: Annotated[str | None, mark(pattern=r"^(0(?:\.\d{1,3})?|1)$")] = None
     """Share kept free for the file system, e.g. 0.055."""
     preallocated: bool | None = None
     """Whether the space was allocated in advance."""
     requests: Mapping[str, Quantity] = NO_ENTRIES
     """Size asked for."""
-    volume_mode: Annotated[str | None, enum("Block", "Filesystem", "FromStorageProfile")] = None
+    volume_mode: str | None = None
     """Filesystem or Block."""
 
 
@@ -167,14 +168,14 @@ class VolumeStatus(Struct, frozen=True, kw_only=True):
 class KernelInfo(Struct, frozen=True, kw_only=True):
     """Facts about the kernel of a direct boot."""
 
-    checksum: Int64 | None = None
+    checksum: Annotated[Int64 | None, mark(minimum=0, maximum=4294967295)] = None
     """CRC of the kernel."""
 
 
 class InitrdInfo(Struct, frozen=True, kw_only=True):
     """Facts about the initial ramdisk of a direct boot."""
 
-    checksum: Int64 | None = None
+    checksum: Annotated[Int64 | None, mark(minimum=0, maximum=4294967295)] = None
     """CRC of the initial ramdisk."""
 
 
@@ -240,7 +241,7 @@ class VirtualMachineInstanceBackupStatus(Struct, frozen=True, kw_only=True):
 class ChangedBlockTrackingStatus(Struct, frozen=True, kw_only=True):
     """State of changed block tracking."""
 
-    backup_status: VirtualMachineInstanceBackupStatus | None = None
+    backup_status: Annotated[VirtualMachineInstanceBackupStatus | None, NULLABLE] = None
     """Latest backup."""
     state: str
     """PendingRestart, Initializing, Enabled or Disabled, among others."""
@@ -249,11 +250,13 @@ class ChangedBlockTrackingStatus(Struct, frozen=True, kw_only=True):
 class VirtualMachineInstanceStatus(Struct, frozen=True, kw_only=True):
     """What is known of a guest."""
 
-    vsockcid: Int64 | None = field(default=None, name="VSOCKCID")
+    vsockcid: Annotated[Int64 | None, mark(minimum=0, maximum=4294967295)] = field(
+        default=None, name="VSOCKCID"
+    )
     """Address of the guest on the node's vsock."""
     active_pods: Mapping[str, str] = NO_ENTRIES
     """Launcher pods by UID with their nodes; two during a migration."""
-    changed_block_tracking: ChangedBlockTrackingStatus | None = None
+    changed_block_tracking: Annotated[ChangedBlockTrackingStatus | None, NULLABLE] = None
     """State of changed block tracking."""
     conditions: tuple[VirtualMachineInstanceCondition, ...] = ()
     """Single aspects: Ready, Paused, LiveMigratable and others."""
@@ -293,7 +296,7 @@ class VirtualMachineInstanceStatus(Struct, frozen=True, kw_only=True):
         tuple[VirtualMachineInstancePhaseTransitionTimestamp, ...], ATOMIC
     ] = ()
     """When each phase was entered."""
-    qos_class: Annotated[str | None, enum("BestEffort", "Burstable", "Guaranteed")] = None
+    qos_class: str | None = None
     """Quality of service of the launcher pod."""
     reason: str | None = None
     """Cause of the phase in one word, e.g. NodeUnresponsive."""

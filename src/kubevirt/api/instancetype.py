@@ -11,7 +11,7 @@ from kubevirt.api.disks import DiskIOThreads
 from kubevirt.api.launch_security import LaunchSecurity
 from kubevirt.api.memory import Hugepages
 from kubevirt.api.meta import ObjectMeta
-from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Int32, Int64, Quantity, Struct
+from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Int32, Quantity, Struct, mark
 
 
 class CPUInstancetype(Struct, frozen=True, kw_only=True):
@@ -19,11 +19,11 @@ class CPUInstancetype(Struct, frozen=True, kw_only=True):
 
     dedicated_cpu_placement: bool | None = field(default=None, name="dedicatedCPUPlacement")
     """Gives each virtual CPU a physical one; needs nodes with the static CPU manager."""
-    guest: Int64
+    guest: Int32
     """Number of virtual CPUs; the preference lays them out in sockets, cores and threads."""
     isolate_emulator_thread: bool | None = None
     """Gives QEMU's own threads another physical CPU; needs dedicatedCPUPlacement."""
-    max_sockets: Int64 | None = None
+    max_sockets: Int32 | None = None
     """Most sockets that hotplug can reach."""
     model: str | None = None
     """CPU model, host-model or host-passthrough; cluster default if not set."""
@@ -42,7 +42,7 @@ class MemoryInstancetype(Struct, frozen=True, kw_only=True):
     """Backs the memory with huge pages; excludes overcommitPercent."""
     max_guest: Quantity | None = None
     """Most memory that hotplug can reach."""
-    overcommit_percent: Int32 | None = None
+    overcommit_percent: Annotated[int | None, mark(minimum=0, maximum=100)] = None
     """Percent of guest memory left out of the pod's request, 0 to 100; default 0."""
 
 

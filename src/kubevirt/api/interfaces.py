@@ -11,7 +11,7 @@ from kubevirt.api.struct import ATOMIC, Int32, Struct
 class DHCPPrivateOptions(Struct, frozen=True, kw_only=True):
     """One DHCP option for private use."""
 
-    option: Int32
+    option: int
     """Option number, 224 to 254."""
     value: str
     """Value, sent as text."""
@@ -92,11 +92,11 @@ class Interface(Struct, frozen=True, kw_only=True):
 
     name: str
     """Network of the same name that the card is attached to."""
-    acpi_index: Int32 | None = None
+    acpi_index: int | None = None
     """Fixes the name in the guest (eno1 for 1); unique, 1 to 16383."""
     binding: PluginBinding | None = None
     """Connects by a registered plugin."""
-    boot_order: Int32 | None = None
+    boot_order: int | None = None
     """Place in the boot sequence, from 1; unique over disks and interfaces."""
     bridge: InterfaceBridge | None = None
     """Same link layer as the network; on the pod network the guest takes over the pod's address."""

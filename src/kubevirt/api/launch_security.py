@@ -1,6 +1,8 @@
 """Confidential guests: SEV, SEV-SNP, TDX."""
 
-from kubevirt.api.struct import Struct
+from typing import Annotated
+
+from kubevirt.api.struct import Struct, mark
 
 
 class SEVAttestation(Struct, frozen=True, kw_only=True):
@@ -34,9 +36,9 @@ class SEVSNP(Struct, frozen=True, kw_only=True):
 class TDXAttestationConfiguration(Struct, frozen=True, kw_only=True):
     """Attestation of TDX guests in the cluster."""
 
-    enforced: bool | None = None
+    enforced: Annotated[bool | None, mark(default=False)] = None
     """Lets TDX guests run only on nodes with a Quote Generation Service."""
-    qgs_socket_path: str | None = None
+    qgs_socket_path: Annotated[str | None, mark(default="/var/run/tdx-qgs/qgs.socket")] = None
     """Path of the service's socket on the node."""
 
 

@@ -11,7 +11,7 @@ from kubevirt.api.disks import Disk
 from kubevirt.api.instance import VirtualMachineInstanceTemplateSpec
 from kubevirt.api.instance_status import ChangedBlockTrackingStatus, StorageMigratedVolumeInfo
 from kubevirt.api.meta import ObjectMeta
-from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Int32, Int64, Struct
+from kubevirt.api.struct import ATOMIC, NO_ENTRIES, NULLABLE, Int64, Struct, mark
 from kubevirt.api.volumes import HotplugVolumeSource
 
 
@@ -74,9 +74,9 @@ class VirtualMachineCondition(Struct, frozen=True, kw_only=True):
     """Ready, Failure, Paused, RestartRequired, ManualRecoveryRequired, or a type of
     the instance.
     """
-    last_probe_time: datetime | None = None
+    last_probe_time: Annotated[datetime | None, NULLABLE] = None
     """When it was last checked."""
-    last_transition_time: datetime | None = None
+    last_transition_time: Annotated[datetime | None, NULLABLE] = None
     """When status last changed."""
     message: str | None = None
     """Details for people."""
@@ -108,7 +108,7 @@ class VirtualMachineMemoryDumpRequest(Struct, frozen=True, kw_only=True):
 class VirtualMachineStartFailure(Struct, frozen=True, kw_only=True):
     """Starts in a row that ended before the guest ran, and the pause until the next."""
 
-    consecutive_fail_count: Int32 | None = None
+    consecutive_fail_count: int | None = None
     """How many starts failed in a row."""
     last_failed_vmiuid: str | None = field(default=None, name="lastFailedVMIUID")
     """UID of the latest instance that failed."""
@@ -207,7 +207,7 @@ class VirtualMachineSpec(Struct, frozen=True, kw_only=True):
 class VirtualMachineStatus(Struct, frozen=True, kw_only=True):
     """What the machine is doing."""
 
-    changed_block_tracking: ChangedBlockTrackingStatus | None = None
+    changed_block_tracking: Annotated[ChangedBlockTrackingStatus | None, NULLABLE] = None
     """State of the record of changed disk blocks, for incremental backups."""
     conditions: tuple[VirtualMachineCondition, ...] = ()
     """State in detail; most conditions mirror the instance."""
@@ -215,15 +215,15 @@ class VirtualMachineStatus(Struct, frozen=True, kw_only=True):
     """Whether the instance exists."""
     desired_generation: Int64 | None = None
     """Generation that a fresh start would use; above observedGeneration if a change waits."""
-    instancetype_ref: InstancetypeStatusRef | None = None
+    instancetype_ref: Annotated[InstancetypeStatusRef | None, NULLABLE] = None
     """Instance type in use."""
-    memory_dump_request: VirtualMachineMemoryDumpRequest | None = None
+    memory_dump_request: Annotated[VirtualMachineMemoryDumpRequest | None, NULLABLE] = None
     """The memory dump asked for last."""
     observed_generation: Int64 | None = None
     """Generation of the machine that the instance was started from."""
-    preference_ref: InstancetypeStatusRef | None = None
+    preference_ref: Annotated[InstancetypeStatusRef | None, NULLABLE] = None
     """Preference in use."""
-    printable_status: str | None = None
+    printable_status: Annotated[str | None, mark(default="Stopped")] = None
     """State in one word: Stopped, Starting, Running, Paused, Migrating,
     CrashLoopBackOff and more.
     """
@@ -235,7 +235,7 @@ class VirtualMachineStatus(Struct, frozen=True, kw_only=True):
     """Strategy at the last sync; shows RerunOnFailure that it was just chosen."""
     snapshot_in_progress: str | None = None
     """VirtualMachineSnapshot that holds the machine."""
-    start_failure: VirtualMachineStartFailure | None = None
+    start_failure: Annotated[VirtualMachineStartFailure | None, NULLABLE] = None
     """Failed starts, while there are any."""
     state_change_requests: tuple[VirtualMachineStateChangeRequest, ...] = ()
     """Starts and stops yet to be done; only the first counts."""

@@ -1,6 +1,8 @@
 """The guest's memory."""
 
-from kubevirt.api.struct import Quantity, Struct
+from typing import Annotated
+
+from kubevirt.api.struct import Quantity, Struct, enum
 
 
 class Hugepages(Struct, frozen=True, kw_only=True):
@@ -15,7 +17,7 @@ class ReservedOverhead(Struct, frozen=True, kw_only=True):
 
     added_overhead: Quantity | None = None
     """Memory on top of the computed overhead, in the pod's request and limit."""
-    mem_lock: str | None = None
+    mem_lock: Annotated[str | None, enum("NotRequired", "Required")] = None
     """Required lifts the memory lock limit, as DMA devices need; NotRequired (default) leaves it.
     """
 

@@ -2,11 +2,21 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 from msgspec import field
 
-from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Int64, Struct, list_map
+from kubevirt.api.struct import (
+    ATOMIC,
+    ATOMIC_MAP,
+    NO_ENTRIES,
+    Int64,
+    Mark,
+    Struct,
+    enum,
+    list_map,
+    mark,
+)
 
 
 class OwnerReference(Struct, frozen=True, kw_only=True):
@@ -95,6 +105,8 @@ class LabelSelectorRequirement(Struct, frozen=True, kw_only=True):
 class LabelSelector(Struct, frozen=True, kw_only=True):
     """Picks objects by their labels; all conditions must hold, and an empty selector picks all."""
 
+    marks: ClassVar[tuple[Mark, ...]] = (ATOMIC_MAP,)
+
     match_labels: Mapping[str, str] = NO_ENTRIES
     """Labels with the values they must have."""
     match_expressions: Annotated[tuple[LabelSelectorRequirement, ...], ATOMIC] = ()
@@ -104,17 +116,25 @@ class LabelSelector(Struct, frozen=True, kw_only=True):
 class Condition(Struct, frozen=True, kw_only=True):
     """One aspect of the state of an object."""
 
-    type: str
+    type: Annotated[
+        str,
+        mark(
+            pattern=r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
+            maxLength=316,
+        ),
+    ]
     """Aspect in CamelCase."""
-    status: str
+    status: Annotated[str, enum("True", "False", "Unknown")]
     """True, False or Unknown."""
     last_transition_time: datetime
     """When status last changed."""
-    reason: str
+    reason: Annotated[
+        str, mark(pattern=r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$", minLength=1, maxLength=1024)
+    ]
     """Explanation for programs, in one CamelCase word."""
-    message: str
+    message: Annotated[str, mark(maxLength=32768)]
     """Explanation for people."""
-    observed_generation: Int64 | None = None
+    observed_generation: Annotated[Int64 | None, mark(minimum=0)] = None
     """Generation of the object that the condition is about."""
 
 

@@ -8,7 +8,7 @@ from msgspec import field
 
 from kubevirt.api.meta import ObjectMeta
 from kubevirt.api.migration_options import VMIMConfigurationOptions
-from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Int32, Quantity, Struct
+from kubevirt.api.struct import ATOMIC, NO_ENTRIES, NULLABLE, Int32, Quantity, Struct
 
 
 class VirtualMachineInstanceMigrationCondition(Struct, frozen=True, kw_only=True):
@@ -16,9 +16,9 @@ class VirtualMachineInstanceMigrationCondition(Struct, frozen=True, kw_only=True
 
     type: str
     """Aspect, such as migrationAbortRequested."""
-    last_probe_time: datetime | None = None
+    last_probe_time: Annotated[datetime | None, NULLABLE] = None
     """When the aspect was last checked."""
-    last_transition_time: datetime | None = None
+    last_transition_time: Annotated[datetime | None, NULLABLE] = None
     """When status last changed."""
     message: str | None = None
     """Explanation for people."""
@@ -124,7 +124,7 @@ class VirtualMachineInstanceMigrationState(Struct, frozen=True, kw_only=True):
     """Course of the cancellation: Aborting, Succeeded or Failed."""
     completed: bool | None = None
     """Whether it has ended."""
-    end_timestamp: datetime | None = None
+    end_timestamp: Annotated[datetime | None, NULLABLE] = None
     """When it ended."""
     failed: bool | None = None
     """Whether it failed."""
@@ -150,7 +150,7 @@ class VirtualMachineInstanceMigrationState(Struct, frozen=True, kw_only=True):
     """Launcher pod that the guest leaves."""
     source_state: VirtualMachineInstanceMigrationSourceState | None = None
     """Report of the sending side."""
-    start_timestamp: datetime | None = None
+    start_timestamp: Annotated[datetime | None, NULLABLE] = None
     """When the transfer began."""
     target_attachment_pod_uid: str | None = field(default=None, name="targetAttachmentPodUID")
     """Helper pod for hotplugged volumes on the target."""

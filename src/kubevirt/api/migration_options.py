@@ -1,20 +1,22 @@
 """Settings of live migrations, cluster wide or per policy."""
 
+from typing import Annotated
+
 from msgspec import field
 
-from kubevirt.api.struct import Int32, Int64, Quantity, Struct
+from kubevirt.api.struct import Int32, Int64, Quantity, Struct, enum, mark
 
 
 class DowntimeTuningOptions(Struct, frozen=True, kw_only=True):
     """Raises the allowed pause of a migration step by step; gate MigrationDowntimeTuning."""
 
-    cooldown_seconds: Int32 | None = None
+    cooldown_seconds: Annotated[Int32 | None, mark(minimum=1)] = None
     """Least time between two raises, in seconds; default 10."""
-    initial_ms: Int64 | None = None
+    initial_ms: Annotated[Int64 | None, mark(minimum=1)] = None
     """Allowed pause at the start, in milliseconds; default 150."""
-    start_after_iteration: Int64 | None = None
+    start_after_iteration: Annotated[Int64 | None, mark(minimum=1)] = None
     """Passes over the memory before the first raise; default 3."""
-    steps: Int32 | None = None
+    steps: Annotated[Int32 | None, mark(minimum=1)] = None
     """Raises on the way from initialMs to maxDowntimeMs; default 7."""
 
 
@@ -31,18 +33,18 @@ class StallDetectorOptions(Struct, frozen=True, kw_only=True):
     """Stop-and-copy is tried up to this multiple of maxDowntimeMs, else abort; default 1.5."""
     search_local_minima: bool | None = None
     """Waits with acting on a stall until few bytes are left for a moment; default true."""
-    stall_margin: Int64 | None = None
+    stall_margin: Annotated[Int64 | None, mark(minimum=0, maximum=100)] = None
     """Percent that the remaining bytes must fall within the window; default 4."""
-    stall_progress_timeout: Int64 | None = None
+    stall_progress_timeout: Annotated[Int64 | None, mark(minimum=0)] = None
     """Length of the window in which progress is sought, in seconds; default 40."""
-    switchover_timeout: Int64 | None = None
+    switchover_timeout: Annotated[Int64 | None, mark(minimum=0)] = None
     """Seconds for the last step, stop-and-copy or post-copy, before it is aborted; default 60."""
 
 
 class ExperimentalMigrationOptions(Struct, frozen=True, kw_only=True):
     """Settings that may change or vanish in any release."""
 
-    compression: str | None = None
+    compression: Annotated[str | None, enum("none", "zstd")] = None
     """Compression of migration traffic: none (default) or zstd."""
     downtime_tuning: DowntimeTuningOptions | None = None
     """Growing pause of the guest, so that migrations converge."""
@@ -75,7 +77,7 @@ class VMIMConfigurationOptions(Struct, frozen=True, kw_only=True):
     """Gives the target pod the source's SELinux level (default); false lets the
     runtime pick one.
     """
-    max_downtime_ms: Int64 | None = None
+    max_downtime_ms: Annotated[Int64 | None, mark(minimum=1, maximum=2000000)] = None
     """Longest pause at the switch, in ms; default 900; gate MigrationDowntimeTuning or
     MigrationStallDetection.
     """
@@ -83,9 +85,9 @@ class VMIMConfigurationOptions(Struct, frozen=True, kw_only=True):
     """NetworkAttachmentDefinition in KubeVirt's namespace for the traffic; else the pod network."""
     node_drain_taint_key: str | None = None
     """Nodes with this taint are emptied by migrations; default kubevirt.io/drain."""
-    parallel_migrations_per_cluster: Int64 | None = None
+    parallel_migrations_per_cluster: Int32 | None = None
     """Migrations that may run in the cluster at once; default 5."""
-    parallel_outbound_migrations_per_node: Int64 | None = None
+    parallel_outbound_migrations_per_node: Int32 | None = None
     """Migrations that may leave one node at once; default 2."""
     progress_timeout: Int64 | None = None
     """Seconds in which not a byte moved, then the migration is aborted; default 150."""
@@ -118,7 +120,7 @@ class MigrationConfiguration(Struct, frozen=True, kw_only=True):
     """Gives the target pod the source's SELinux level (default); false lets the
     runtime pick one.
     """
-    max_downtime_ms: Int64 | None = None
+    max_downtime_ms: Annotated[Int64 | None, mark(minimum=1, maximum=2000000)] = None
     """Longest pause at the switch, in ms; default 900; gate MigrationDowntimeTuning or
     MigrationStallDetection.
     """
@@ -126,9 +128,9 @@ class MigrationConfiguration(Struct, frozen=True, kw_only=True):
     """NetworkAttachmentDefinition in KubeVirt's namespace for the traffic; else the pod network."""
     node_drain_taint_key: str | None = None
     """Nodes with this taint are emptied by migrations; default kubevirt.io/drain."""
-    parallel_migrations_per_cluster: Int64 | None = None
+    parallel_migrations_per_cluster: Int32 | None = None
     """Migrations that may run in the cluster at once; default 5."""
-    parallel_outbound_migrations_per_node: Int64 | None = None
+    parallel_outbound_migrations_per_node: Int32 | None = None
     """Migrations that may leave one node at once; default 2."""
     progress_timeout: Int64 | None = None
     """Seconds in which not a byte moved, then the migration is aborted; default 150."""

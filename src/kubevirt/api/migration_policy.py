@@ -1,10 +1,11 @@
 """MigrationPolicy: migration settings for machines with certain labels."""
 
 from collections.abc import Mapping
+from typing import Annotated
 
 from kubevirt.api.meta import ObjectMeta
 from kubevirt.api.migration_options import ExperimentalMigrationOptions
-from kubevirt.api.struct import NO_ENTRIES, Int64, Quantity, Struct
+from kubevirt.api.struct import NO_ENTRIES, NULLABLE, Int64, Quantity, Struct, mark
 
 
 class Selectors(Struct, frozen=True, kw_only=True):
@@ -31,7 +32,7 @@ class MigrationPolicySpec(Struct, frozen=True, kw_only=True):
     """Seconds per GiB of guest until a migration counts as late."""
     experimental: ExperimentalMigrationOptions | None = None
     """Settings without promise of stability."""
-    max_downtime_ms: Int64 | None = None
+    max_downtime_ms: Annotated[Int64 | None, mark(minimum=1, maximum=2000000)] = None
     """Longest pause at the switch, in ms; gate MigrationDowntimeTuning or
     MigrationStallDetection.
     """
@@ -53,5 +54,5 @@ class MigrationPolicy(Struct, frozen=True, kw_only=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: MigrationPolicySpec
     """Guests and settings."""
-    status: MigrationPolicyStatus = MigrationPolicyStatus()
+    status: Annotated[MigrationPolicyStatus, NULLABLE] = MigrationPolicyStatus()
     """Empty."""

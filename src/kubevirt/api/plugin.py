@@ -3,27 +3,27 @@
 from typing import Annotated
 
 from kubevirt.api.meta import ObjectMeta
-from kubevirt.api.struct import ATOMIC, Duration, Struct
+from kubevirt.api.struct import ATOMIC, Duration, Struct, mark
 
 
 class AdmissionReference(Struct, frozen=True, kw_only=True):
     """An admission object that belongs to the plugin."""
 
-    name: str
+    name: Annotated[str, mark(minLength=1)]
     """Name of the object."""
 
 
 class CELDomainHook(Struct, frozen=True, kw_only=True):
     """A change written as an expression."""
 
-    expression: str
+    expression: Annotated[str, mark(minLength=1)]
     """CEL expression that yields the changes to the libvirt domain."""
 
 
 class SidecarDomainHook(Struct, frozen=True, kw_only=True):
     """A change made by a container of the plugin."""
 
-    socket_path: str
+    socket_path: Annotated[str, mark(minLength=1)]
     """Unix socket to call, below /var/run/kubevirt-plugin/ and the plugin's name."""
 
 
@@ -49,11 +49,11 @@ class NodeHook(Struct, frozen=True, kw_only=True):
     """CEL expression over the instance; the hook runs where it is true, or always if empty."""
     failure_strategy: str | None = None
     """On an error: Fail (default) or Ignore."""
-    permitted_hooks: Annotated[tuple[str, ...], ATOMIC]
+    permitted_hooks: Annotated[tuple[str, ...], ATOMIC, mark(minItems=1)]
     """Moments: Pre or Post, then VMStart, VMStop, MigrationSource or MigrationTarget, as in
     PreVMStart.
     """
-    socket: str
+    socket: Annotated[str, mark(minLength=1)]
     """Unix socket of the service on the node."""
     timeout: Duration | None = None
     """How long one call may take, such as 10s."""

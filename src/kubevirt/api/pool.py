@@ -6,7 +6,17 @@ from typing import Annotated
 from kubevirt.api.core.scheduling import NodeSelectorRequirement
 from kubevirt.api.machine import VirtualMachineSpec
 from kubevirt.api.meta import LabelSelector, ObjectMeta
-from kubevirt.api.struct import ATOMIC, Duration, Int32, Int64, IntOrString, Struct
+from kubevirt.api.struct import (
+    ATOMIC,
+    NULLABLE,
+    PRESERVE_UNKNOWN,
+    Duration,
+    Int32,
+    IntOrString,
+    Struct,
+    enum,
+    mark,
+)
 
 
 class VirtualMachineOpportunisticUpdateStrategy(Struct, frozen=True, kw_only=True):
@@ -18,7 +28,7 @@ class VirtualMachinePoolAutohealingStrategy(Struct, frozen=True, kw_only=True):
 
     min_failing_to_start_duration: Duration | None = None
     """How long it must have been failing; default 5m."""
-    start_up_failure_threshold: Int64 | None = None
+    start_up_failure_threshold: Annotated[Int32 | None, mark(minimum=1)] = None
     """Failed starts in a row that it takes; default 3."""
 
 
@@ -27,9 +37,9 @@ class VirtualMachinePoolCondition(Struct, frozen=True, kw_only=True):
 
     type: str
     """ReplicaPaused or ReplicaFailure."""
-    last_probe_time: datetime | None = None
+    last_probe_time: Annotated[datetime | None, NULLABLE] = None
     """When it was last checked."""
-    last_transition_time: datetime | None = None
+    last_transition_time: Annotated[datetime | None, NULLABLE] = None
     """When status last changed."""
     message: str | None = None
     """Details for people."""
@@ -62,14 +72,16 @@ class VirtualMachinePoolSelectionPolicy(Struct, frozen=True, kw_only=True):
 
     selectors: VirtualMachinePoolSelectors | None = None
     """Machines that match go before the others."""
-    sort_policy: str | None = None
+    sort_policy: Annotated[
+        str | None, enum("AscendingOrder", "DescendingOrder", "Newest", "Oldest", "Random")
+    ] = None
     """Order: Random (default), Oldest, Newest, AscendingOrder or DescendingOrder, by index."""
 
 
 class VirtualMachinePoolOpportunisticScaleInStrategy(Struct, frozen=True, kw_only=True):
     """Shrinking that waits for others."""
 
-    state_preservation: str | None = None
+    state_preservation: Annotated[str | None, enum("Disabled", "Offline", "Online")] = None
     """Kept for reuse: Disabled (nothing, default), Offline (claims), Online (claims and memory)."""
 
 
@@ -78,7 +90,7 @@ class VirtualMachinePoolProactiveScaleInStrategy(Struct, frozen=True, kw_only=Tr
 
     selection_policy: VirtualMachinePoolSelectionPolicy | None = None
     """Which machines go first."""
-    state_preservation: str | None = None
+    state_preservation: Annotated[str | None, enum("Disabled", "Offline", "Online")] = None
     """Kept for reuse: Disabled (nothing, default), Offline (claims), Online (claims and memory)."""
 
 
@@ -118,7 +130,7 @@ class VirtualMachinePoolUpdateStrategy(Struct, frozen=True, kw_only=True):
 class VirtualMachineTemplateSpec(Struct, frozen=True, kw_only=True):
     """The machine to create."""
 
-    metadata: ObjectMeta = ObjectMeta()
+    metadata: Annotated[ObjectMeta, NULLABLE, PRESERVE_UNKNOWN] = ObjectMeta()
     """Labels and annotations of the machines; names come from the pool."""
     spec: VirtualMachineSpec | None = None
     """The machine."""
@@ -135,7 +147,7 @@ class VirtualMachinePoolSpec(Struct, frozen=True, kw_only=True):
     """Which names get the machine's index appended."""
     paused: bool | None = None
     """Stops the pool from acting."""
-    replicas: Int32 | None = None
+    replicas: Annotated[Int32 | None, mark(minimum=0)] = None
     """Machines to keep; default 1."""
     scale_in_strategy: VirtualMachinePoolScaleInStrategy | None = None
     """How the pool shrinks."""

@@ -13,7 +13,7 @@ from kubevirt.api.firmware import EFI
 from kubevirt.api.interfaces import InterfaceMasquerade
 from kubevirt.api.launch_security import LaunchSecurity
 from kubevirt.api.meta import ObjectMeta
-from kubevirt.api.struct import NO_ENTRIES, Int64, Quantity, Struct
+from kubevirt.api.struct import NO_ENTRIES, Int32, Int64, Quantity, Struct
 
 
 class SpreadOptions(Struct, frozen=True, kw_only=True):
@@ -21,7 +21,7 @@ class SpreadOptions(Struct, frozen=True, kw_only=True):
 
     across: str | None = None
     """Levels to fill: SocketsCores (default), CoresThreads or SocketsCoresThreads."""
-    ratio: Int64 | None = None
+    ratio: Int32 | None = None
     """Cores per socket, default 2; with CoresThreads the threads per core, always 2."""
 
 
@@ -153,7 +153,7 @@ class VolumePreferences(Struct, frozen=True, kw_only=True):
 class CPUPreferenceRequirement(Struct, frozen=True, kw_only=True):
     """Processors that the guest needs."""
 
-    guest: Int64
+    guest: Int32
     """Fewest virtual CPUs."""
 
 
@@ -192,7 +192,7 @@ class VirtualMachinePreferenceSpec(Struct, frozen=True, kw_only=True):
     """BIOS or UEFI."""
     machine: MachinePreferences | None = None
     """Machine type."""
-    prefer_spread_socket_to_core_ratio: Int64 | None = None
+    prefer_spread_socket_to_core_ratio: Int32 | None = None
     """Cores per socket for topology spread, default 2; cpu.spreadOptions.ratio goes first."""
     preferred_architecture: str | None = None
     """Architecture: amd64, arm64 or s390x."""

@@ -1,10 +1,11 @@
 """VirtualMachineInstanceReplicaSet: a number of equal instances."""
 
 from datetime import datetime
+from typing import Annotated
 
 from kubevirt.api.instance import VirtualMachineInstanceTemplateSpec
 from kubevirt.api.meta import LabelSelector, ObjectMeta
-from kubevirt.api.struct import Int32, Struct
+from kubevirt.api.struct import NULLABLE, Int32, Struct
 
 
 class VirtualMachineInstanceReplicaSetCondition(Struct, frozen=True, kw_only=True):
@@ -12,9 +13,9 @@ class VirtualMachineInstanceReplicaSetCondition(Struct, frozen=True, kw_only=Tru
 
     type: str
     """ReplicaPaused or ReplicaFailure."""
-    last_probe_time: datetime | None = None
+    last_probe_time: Annotated[datetime | None, NULLABLE] = None
     """When it was last checked."""
-    last_transition_time: datetime | None = None
+    last_transition_time: Annotated[datetime | None, NULLABLE] = None
     """When status last changed."""
     message: str | None = None
     """Details for people."""
@@ -58,5 +59,7 @@ class VirtualMachineInstanceReplicaSet(Struct, frozen=True, kw_only=True):
     metadata: ObjectMeta = ObjectMeta()
     spec: VirtualMachineInstanceReplicaSetSpec
     """Instances wanted."""
-    status: VirtualMachineInstanceReplicaSetStatus = VirtualMachineInstanceReplicaSetStatus()
+    status: Annotated[VirtualMachineInstanceReplicaSetStatus, NULLABLE] = (
+        VirtualMachineInstanceReplicaSetStatus()
+    )
     """Instances found."""

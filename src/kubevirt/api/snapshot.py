@@ -10,7 +10,17 @@ from kubevirt.api.core.references import TypedLocalObjectReference
 from kubevirt.api.core.storage import PersistentVolumeClaimSpec
 from kubevirt.api.machine import VirtualMachineSpec, VirtualMachineStatus
 from kubevirt.api.meta import ObjectMeta
-from kubevirt.api.struct import ATOMIC, NO_ENTRIES, SET, Duration, Struct
+from kubevirt.api.struct import (
+    ATOMIC,
+    NO_ENTRIES,
+    NULLABLE,
+    PRESERVE_UNKNOWN,
+    SET,
+    Duration,
+    Struct,
+    enum,
+    mark,
+)
 
 
 class Condition(Struct, frozen=True, kw_only=True):
@@ -18,9 +28,9 @@ class Condition(Struct, frozen=True, kw_only=True):
 
     type: str
     """Ready, Progressing or Failure."""
-    last_probe_time: datetime | None = None
+    last_probe_time: Annotated[datetime | None, NULLABLE] = None
     """When it was last checked."""
-    last_transition_time: datetime | None = None
+    last_transition_time: Annotated[datetime | None, NULLABLE] = None
     """When status last changed."""
     message: str | None = None
     """Details for people."""
@@ -73,7 +83,7 @@ class VirtualMachineSnapshotStatus(Struct, frozen=True, kw_only=True):
 
     conditions: Annotated[tuple[Condition, ...], ATOMIC] = ()
     """State in detail."""
-    creation_time: datetime | None = None
+    creation_time: Annotated[datetime | None, NULLABLE] = None
     """When the data was frozen in time."""
     error: Error | None = None
     """The last error."""
@@ -108,7 +118,7 @@ class VirtualMachineSnapshot(Struct, frozen=True, kw_only=True):
 class PersistentVolumeClaim(Struct, frozen=True, kw_only=True):
     """A claim as it was."""
 
-    metadata: ObjectMeta = ObjectMeta()
+    metadata: Annotated[ObjectMeta, PRESERVE_UNKNOWN] = ObjectMeta()
     """Its name, labels and annotations."""
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     """Its specification."""
@@ -117,7 +127,7 @@ class PersistentVolumeClaim(Struct, frozen=True, kw_only=True):
 class VirtualMachine(Struct, frozen=True, kw_only=True):
     """A machine as it was."""
 
-    metadata: ObjectMeta = ObjectMeta()
+    metadata: Annotated[ObjectMeta, NULLABLE, PRESERVE_UNKNOWN] = ObjectMeta()
     """Its name, labels and annotations."""
     spec: VirtualMachineSpec | None = None
     """Its specification."""
@@ -146,7 +156,7 @@ class VolumeBackup(Struct, frozen=True, kw_only=True):
 class VolumeSnapshotStatus(Struct, frozen=True, kw_only=True):
     """How far the snapshot of one volume is."""
 
-    creation_time: datetime | None = None
+    creation_time: Annotated[datetime | None, NULLABLE] = None
     """When the storage took it."""
     error: Error | None = None
     """The last error of the storage."""
@@ -170,7 +180,7 @@ class VirtualMachineSnapshotContentSpec(Struct, frozen=True, kw_only=True):
 class VirtualMachineSnapshotContentStatus(Struct, frozen=True, kw_only=True):
     """How far the content is."""
 
-    creation_time: datetime | None = None
+    creation_time: Annotated[datetime | None, NULLABLE] = None
     """When the data was frozen in time."""
     error: Error | None = None
     """The last error."""
@@ -225,7 +235,11 @@ class VirtualMachineRestoreSpec(Struct, frozen=True, kw_only=True):
     """JSON patches for the restored machine, one text each, only below /spec/."""
     target: TypedLocalObjectReference
     """The machine, of kind VirtualMachine; created if it does not exist."""
-    target_readiness_policy: str | None = None
+    target_readiness_policy: Annotated[
+        str | None,
+        enum("StopTarget", "WaitGracePeriod", "FailImmediate", "WaitEventually"),
+        mark(default="WaitGracePeriod"),
+    ] = None
     """If the machine runs: WaitGracePeriod (5m, default), WaitEventually, StopTarget or
     FailImmediate.
     """

@@ -1,13 +1,13 @@
 """Volumes: where the bytes of a disk come from."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from msgspec import field
 
 from kubevirt.api.core.pod_volumes import DownwardAPIVolumeFile
 from kubevirt.api.core.pod_volumes import PersistentVolumeClaimVolumeSource as PodClaimVolumeSource
 from kubevirt.api.core.references import LocalObjectReference
-from kubevirt.api.struct import Quantity, Struct, enum
+from kubevirt.api.struct import ATOMIC_MAP, Mark, Quantity, Struct, mark, rule
 
 
 class CloudInitConfigDriveSource(Struct, frozen=True, kw_only=True):
@@ -47,7 +47,9 @@ class CloudInitNoCloudSource(Struct, frozen=True, kw_only=True):
 class ConfigMapVolumeSource(Struct, frozen=True, kw_only=True):
     """ConfigMap as an ISO disk or a virtiofs share."""
 
-    name: str | None = None
+    marks: ClassVar[tuple[Mark, ...]] = (ATOMIC_MAP,)
+
+    name: Annotated[str | None, mark(default="")] = None
     """ConfigMap in this namespace."""
     optional: bool | None = None
     """Starts the guest even if the ConfigMap is missing."""
@@ -60,7 +62,7 @@ class ContainerDiskSource(Struct, frozen=True, kw_only=True):
 
     image: str
     """Image reference."""
-    image_pull_policy: Annotated[str | None, enum("Always", "IfNotPresent", "Never")] = None
+    image_pull_policy: str | None = None
     """When to pull the image; Always for the tag latest or none, otherwise IfNotPresent."""
     image_pull_secret: str | None = None
     """Secret in this namespace that lets the node pull from a private registry."""
@@ -71,9 +73,18 @@ class ContainerDiskSource(Struct, frozen=True, kw_only=True):
 class ContainerPathVolumeSource(Struct, frozen=True, kw_only=True):
     """Directory of the launcher container as a virtiofs share; gate ContainerPathVolumes."""
 
-    path: str
+    path: Annotated[
+        str,
+        rule("self.startsWith('/')", "path must be absolute (start with '/')"),
+        rule("!self.contains('..')", "path must not contain '..'"),
+        mark(maxLength=4096),
+    ]
     """Absolute path; must be one of the compute container's mounts."""
-    read_only: bool | None = None
+    read_only: Annotated[
+        bool | None,
+        rule("self == true", "readOnly must be true, write access is not supported"),
+        mark(default=True),
+    ] = None
     """Must stay true, the default."""
 
 

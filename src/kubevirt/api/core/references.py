@@ -1,17 +1,23 @@
 """Small references from one object to another."""
 
-from kubevirt.api.struct import Quantity, Struct
+from typing import Annotated, ClassVar
+
+from kubevirt.api.struct import ATOMIC_MAP, Mark, Quantity, Struct, mark
 
 
 class LocalObjectReference(Struct, frozen=True, kw_only=True):
     """Object beside this one, of a kind that the field implies."""
 
-    name: str | None = None
+    marks: ClassVar[tuple[Mark, ...]] = (ATOMIC_MAP,)
+
+    name: Annotated[str | None, mark(default="")] = None
     """Name of the object."""
 
 
 class TypedLocalObjectReference(Struct, frozen=True, kw_only=True):
     """Object of a given kind in the same namespace."""
+
+    marks: ClassVar[tuple[Mark, ...]] = (ATOMIC_MAP,)
 
     name: str
     """Name of the object."""
@@ -56,6 +62,8 @@ class ObjectReference(Struct, frozen=True, kw_only=True):
 class ObjectFieldSelector(Struct, frozen=True, kw_only=True):
     """Field of the pod."""
 
+    marks: ClassVar[tuple[Mark, ...]] = (ATOMIC_MAP,)
+
     api_version: str | None = None
     """API version that fieldPath is written for; v1 if not set."""
     field_path: str
@@ -64,6 +72,8 @@ class ObjectFieldSelector(Struct, frozen=True, kw_only=True):
 
 class ResourceFieldSelector(Struct, frozen=True, kw_only=True):
     """Resource limit or request of a container."""
+
+    marks: ClassVar[tuple[Mark, ...]] = (ATOMIC_MAP,)
 
     container_name: str | None = None
     """Container, required in volumes."""

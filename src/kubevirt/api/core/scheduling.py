@@ -1,9 +1,9 @@
 """Where a pod may run: affinity, tolerations, spread, priority."""
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from kubevirt.api.meta import LabelSelector, ObjectMeta
-from kubevirt.api.struct import ATOMIC, Int32, Int64, Struct
+from kubevirt.api.struct import ATOMIC, ATOMIC_MAP, Int32, Int64, Mark, Struct
 
 
 class NodeSelectorRequirement(Struct, frozen=True, kw_only=True):
@@ -20,6 +20,8 @@ class NodeSelectorRequirement(Struct, frozen=True, kw_only=True):
 class NodeSelectorTerm(Struct, frozen=True, kw_only=True):
     """Conditions that must all hold; without any it matches no node."""
 
+    marks: ClassVar[tuple[Mark, ...]] = (ATOMIC_MAP,)
+
     match_expressions: Annotated[tuple[NodeSelectorRequirement, ...], ATOMIC] = ()
     """Conditions on labels."""
     match_fields: Annotated[tuple[NodeSelectorRequirement, ...], ATOMIC] = ()
@@ -28,6 +30,8 @@ class NodeSelectorTerm(Struct, frozen=True, kw_only=True):
 
 class NodeSelector(Struct, frozen=True, kw_only=True):
     """Choice of nodes."""
+
+    marks: ClassVar[tuple[Mark, ...]] = (ATOMIC_MAP,)
 
     node_selector_terms: Annotated[tuple[NodeSelectorTerm, ...], ATOMIC]
     """Alternatives; one that matches is enough."""
