@@ -7,7 +7,7 @@ from msgspec import field
 from kubevirt.api.core.references import TypedLocalObjectReference, TypedObjectReference
 from kubevirt.api.core.storage import PersistentVolumeClaimSpec, VolumeResourceRequirements
 from kubevirt.api.meta import LabelSelector, ObjectMeta
-from kubevirt.api.struct import NULLABLE, PRESERVE_UNKNOWN, Mark, Struct, enum
+from kubevirt.api.struct import NULLABLE, Mark, Struct, enum
 
 
 class DataVolumeBlankImage(Struct, frozen=True, kw_only=True):
@@ -231,7 +231,8 @@ class DataVolumeTemplateSpec(Struct, frozen=True, kw_only=True):
     """Version of the DataVolume API; not needed."""
     kind: str | None = None
     """DataVolume; not needed."""
-    metadata: Annotated[ObjectMeta, NULLABLE, PRESERVE_UNKNOWN] = ObjectMeta()
+    metadata: ObjectMeta = ObjectMeta()
+    """Name, labels and annotations of the DataVolume to create."""
     spec: DataVolumeSpec
     """The claim and what to fill it with."""
     status: Annotated[DataVolumeTemplateDummyStatus | None, NULLABLE] = None

@@ -15,8 +15,6 @@ from kubevirt.api.resource_claims import VirtualMachineInstanceResourceClaim
 from kubevirt.api.struct import (
     ATOMIC,
     NO_ENTRIES,
-    NULLABLE,
-    PRESERVE_UNKNOWN,
     Int64,
     Struct,
     list_map,
@@ -85,7 +83,7 @@ class VirtualMachineInstanceSpec(Struct, frozen=True, kw_only=True):
 class VirtualMachineInstanceTemplateSpec(Struct, frozen=True, kw_only=True):
     """Pattern for instances that a controller creates."""
 
-    metadata: Annotated[ObjectMeta, NULLABLE, PRESERVE_UNKNOWN] = ObjectMeta()
+    metadata: ObjectMeta = ObjectMeta()
     """Labels and annotations of the created instances."""
     spec: VirtualMachineInstanceSpec | None = None
     """What they run."""

@@ -9,7 +9,6 @@ from kubevirt.api.meta import LabelSelector, ObjectMeta
 from kubevirt.api.struct import (
     ATOMIC,
     NULLABLE,
-    PRESERVE_UNKNOWN,
     Duration,
     Int32,
     IntOrString,
@@ -130,7 +129,7 @@ class VirtualMachinePoolUpdateStrategy(Struct, frozen=True, kw_only=True):
 class VirtualMachineTemplateSpec(Struct, frozen=True, kw_only=True):
     """The machine to create."""
 
-    metadata: Annotated[ObjectMeta, NULLABLE, PRESERVE_UNKNOWN] = ObjectMeta()
+    metadata: ObjectMeta = ObjectMeta()
     """Labels and annotations of the machines; names come from the pool."""
     spec: VirtualMachineSpec | None = None
     """The machine."""

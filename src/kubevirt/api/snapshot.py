@@ -14,7 +14,6 @@ from kubevirt.api.struct import (
     ATOMIC,
     NO_ENTRIES,
     NULLABLE,
-    PRESERVE_UNKNOWN,
     SET,
     Duration,
     Struct,
@@ -118,7 +117,7 @@ class VirtualMachineSnapshot(Struct, frozen=True, kw_only=True):
 class PersistentVolumeClaim(Struct, frozen=True, kw_only=True):
     """A claim as it was."""
 
-    metadata: Annotated[ObjectMeta, PRESERVE_UNKNOWN] = ObjectMeta()
+    metadata: ObjectMeta = ObjectMeta()
     """Its name, labels and annotations."""
     spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
     """Its specification."""
@@ -127,7 +126,7 @@ class PersistentVolumeClaim(Struct, frozen=True, kw_only=True):
 class VirtualMachine(Struct, frozen=True, kw_only=True):
     """A machine as it was."""
 
-    metadata: Annotated[ObjectMeta, NULLABLE, PRESERVE_UNKNOWN] = ObjectMeta()
+    metadata: ObjectMeta = ObjectMeta()
     """Its name, labels and annotations."""
     spec: VirtualMachineSpec | None = None
     """Its specification."""
