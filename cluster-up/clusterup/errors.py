@@ -15,7 +15,11 @@ class ClusterError(Exception):
     """Anything a person can act upon; the command line prints it and ends with a code."""
 
 
-class Missing(ClusterError):  # noqa: N818  # what is the case, not that it is an error
+class AlreadyUp(ClusterError):  # noqa: N818  # what is the case, not that it is an error
+    """The cluster that was asked for runs already."""
+
+
+class Missing(ClusterError):  # noqa: N818
     """Something this machine lacks: what, why it matters, the way out."""
 
 

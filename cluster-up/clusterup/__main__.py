@@ -1,0 +1,7 @@
+"""`python -m clusterup`."""
+
+import sys
+
+from clusterup import cli
+
+sys.exit(cli.main())
