@@ -27,6 +27,7 @@
     NotAnApi (ConfigError)         a server that answers in another language: a login page, a proxy,
                                    somebody else's port
     Untrusted (Unreachable)        no TLS connection: the server's certificate or ours is not accepted
+    Garbled (Unreachable)          an answer that was cut off or changed on the way
 
 `base.errors.Unreachable` means that there was no answer at all; a write may or may not have happened.
 `Untrusted` hangs below it, since certificates are rotated while programs run: a controller tries
@@ -185,6 +186,16 @@ class NotAnApi(ConfigError):
 
 class Untrusted(Unreachable):
     """A TLS connection failed: one side does not accept the other's certificate."""
+
+
+class Garbled(Unreachable):
+    """An answer that is not what a server sends: cut off or changed on the way."""
+
+    def __init__(self, what: str, error: str) -> None:
+        super().__init__(
+            f"the answer about {what} was damaged on the way ({error});"
+            " try again, and check for a proxy that changes answers"
+        )
 
 
 BY_REASON: dict[str, type[ApiError]] = {

@@ -1,0 +1,356 @@
+"""One server, many requests: connections, credentials, time limits, second tries.
+
+What a caller can rely on:
+
+- Every call ends: with an answer, or with an error of the house within `Limits.call_s`.
+- Credentials and certificates are those on disk at the moment of the request. A 401 makes them be
+  fetched anew once.
+- A request that the server put off (429 or 503 with Retry-After) is made again when it said, if that
+  is still within the call's time. Other failures are not repeated here, since only the caller knows
+  whether a write may be repeated.
+- Nothing limits how often or how many at once: the server knows its load and says so.
+"""
+
+import random
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
+
+from kubevirt.api.resource import Resource
+from kubevirt.base.clock import Clock
+from kubevirt.base.errors import KubevirtError
+from kubevirt.kube import answers, certificates, failures, warnings
+from kubevirt.kube.answers import Answer
+from kubevirt.kube.config import Config, Impersonation
+from kubevirt.kube.credentials import Identity
+from kubevirt.kube.errors import (
+    ApiError,
+    NotAnApi,
+    ServiceUnavailable,
+    TooManyRequests,
+    Unauthorized,
+)
+from kubevirt.kube.tls import Tls
+from kubevirt.kube.warnings import OnWarning
+
+JSON = "application/json"
+ERROR_BODY_LIMIT = 1 << 20
+WEBSOCKET_MESSAGE_LIMIT = 16 << 20
+WEBSOCKET_HEARTBEAT_S = 30.0
+WEBSOCKET_CLOSE_S = 2.0
+
+R = TypeVar("R")
+ReadSome = Callable[[], Awaitable[bytes]]
+"""Gives what has come in; nothing means that the server has finished."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    connect_s: float = 10.0
+    """For a connection, TLS included. A server that lives answers in far less."""
+
+    call_s: float = 65.0
+    """For a whole call, its second tries included. A server gives up after 60 s and says so; this is
+    long enough to hear it."""
+
+    watch_s: int = 300
+    """How long a watch runs when its caller does not say; up to twice that, so that the watches of
+    many clients do not all end at once."""
+
+    watch_grace_s: float = 30.0
+    """How long after its time the server has to close a watch before we do."""
+
+    tries: int = 5
+    """How often one call is made at most when the server keeps putting it off."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    method: str
+    path: str
+    params: tuple[tuple[str, str], ...] = ()
+    body: bytes | None = field(default=None, repr=False)
+    content_type: str = JSON
+    accept: str = JSON
+    resource: Resource[Any] | None = None
+    """What the path is about, for messages."""
+
+    subresource: str = ""
+    may_wait: bool = True
+    """Make it again when the server puts it off. An eviction is not: there, 429 is an answer."""
+
+    @property
+    def what(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+class Transport:
+    def __init__(self, config: Config, *, clock: Clock, user_agent: str, limits: Limits) -> None:
+        self.config = config
+        self.clock = clock
+        self.limits = limits
+        self._base = URL(config.server)
+        self._tls = Tls(config) if self._base.scheme == "https" else None
+        self._session: aiohttp.ClientSession | None = None
+        self._standing = CIMultiDict({"User-Agent": user_agent})
+        if config.disable_compression:
+            self._standing["Accept-Encoding"] = "identity"
+        if config.impersonate is not None:
+            self._standing.extend(_impersonating(config.impersonate))
+
+    async def open(self) -> None:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, socket_factory=_watchful_socket),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.limits.connect_s),
+            raise_for_status=_raise_refused_upgrade,
+        )
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def call(self, request: Request, on_warning: OnWarning | None) -> bytes:
+        """The whole answer."""
+        async with self._limited(request):
+            response = await self._insist(request, partial(self._ask, request, on_warning))
+            try:
+                body = await response.read()
+            except (aiohttp.ClientError, OSError) as error:
+                raise self._explained(error) from error
+            finally:
+                response.release()
+            if request.accept.startswith(JSON) and "html" in response.content_type:
+                raise NotAnApi(self.config.server, f"a web page (code {response.status})")
+            return body
+
+    @asynccontextmanager
+    async def stream(
+        self, request: Request, on_warning: OnWarning | None
+    ) -> AsyncIterator[ReadSome]:
+        """The answer as it comes. Only its beginning has a time limit; the reader sets the rest."""
+        async with self._limited(request):
+            response = await self._insist(request, partial(self._ask, request, on_warning))
+        try:
+            yield partial(self._read_some, response)
+        finally:
+            response.close()
+
+    @asynccontextmanager
+    async def websocket(
+        self, request: Request, protocols: tuple[str, ...]
+    ) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
+        """A connection that both sides write to."""
+        async with self._limited(request):
+            connection = await self._insist(request, partial(self._upgrade, request, protocols))
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+    @property
+    def _opened(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            raise RuntimeError("the client is not open: use it in an `async with` block")
+        return self._session
+
+    @asynccontextmanager
+    async def _limited(self, request: Request) -> AsyncIterator[None]:
+        try:
+            async with self.clock.timeout(self.limits.call_s):
+                yield
+        except TimeoutError:
+            raise failures.too_slow(self.config.server, request.what, self.limits.call_s) from None
+
+    async def _insist(self, request: Request, attempt: Callable[[Identity], Awaitable[R]]) -> R:
+        """The first answer that is neither a refusal of old credentials nor a `not now`."""
+        give_up_at = self.clock.monotonic() + self.limits.call_s
+        renewed = False
+        tried = 0
+        while True:
+            identity = await self.config.credentials.identity(self.clock)
+            tried += 1
+            try:
+                return await attempt(identity)
+            except Unauthorized as error:
+                if renewed or not await self.config.credentials.renew(identity, self.clock):
+                    raise self._not_let_in(error, identity) from None
+                renewed = True
+            except (TooManyRequests, ServiceUnavailable) as error:
+                # A little more than asked for, so that those who were put off together part ways.
+                wait_s = error.after_s * random.uniform(1.0, 1.5)  # noqa: S311  # no secret
+                in_time = self.clock.monotonic() + wait_s < give_up_at
+                if not (request.may_wait and wait_s and in_time and tried < self.limits.tries):
+                    raise
+                await self.clock.sleep(wait_s)
+            except (aiohttp.ClientError, OSError) as error:
+                raise self._explained(error, identity) from error
+
+    async def _ask(
+        self, request: Request, on_warning: OnWarning | None, identity: Identity
+    ) -> aiohttp.ClientResponse:
+        response = await self._opened.request(
+            request.method,
+            self._url(request),
+            data=request.body,
+            headers=self._headers(request, identity),
+            allow_redirects=False,
+            raise_for_status=False,
+            **self._way(identity),
+        )
+        if on_warning is not None:
+            for text in warnings.parse(response.headers.getall("Warning", ())):
+                on_warning(text)
+        if response.status >= 300:
+            raise self._refusal(await _read_refusal(response), request)
+        return response
+
+    async def _upgrade(
+        self, request: Request, protocols: tuple[str, ...], identity: Identity
+    ) -> aiohttp.ClientWebSocketResponse:
+        try:
+            connection: aiohttp.ClientWebSocketResponse = await self._opened.ws_connect(
+                self._url(request),
+                protocols=protocols,
+                headers=self._headers(request, identity),
+                timeout=aiohttp.ClientWSTimeout(ws_close=WEBSOCKET_CLOSE_S),
+                heartbeat=WEBSOCKET_HEARTBEAT_S,
+                max_msg_size=WEBSOCKET_MESSAGE_LIMIT,
+                **self._way(identity),
+            )
+        except _UpgradeRefused as refused:
+            raise self._refusal(refused.answer, request) from None
+        return connection
+
+    def _refusal(self, answer: Answer, request: Request) -> ApiError | NotAnApi:
+        return answers.error_of(
+            answer,
+            self.clock.now(),
+            server=self.config.server,
+            resource=request.resource,
+            subresource=request.subresource,
+        )
+
+    async def _read_some(self, response: aiohttp.ClientResponse) -> bytes:
+        try:
+            return await response.content.readany()
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._explained(error) from error
+
+    def _url(self, request: Request) -> URL:
+        prefix = self._base.path.rstrip("/")
+        return self._base.with_path(prefix + request.path).with_query(request.params)
+
+    def _headers(self, request: Request, identity: Identity) -> CIMultiDict[str]:
+        headers = self._standing.copy()
+        headers["Accept"] = request.accept
+        if request.body is not None:
+            headers["Content-Type"] = request.content_type
+        if identity.authorization:
+            headers["Authorization"] = identity.authorization
+        return headers
+
+    def _way(self, identity: Identity) -> dict[str, Any]:
+        """How the connection is made; aiohttp keeps connections of different ways apart."""
+        way: dict[str, Any] = {}
+        if self.config.proxy_url:
+            way["proxy"] = self.config.proxy_url
+        if self._tls is not None:
+            way["ssl"] = self._tls.context(identity.key_pair)
+            if self.config.tls_server_name:
+                way["server_hostname"] = self.config.tls_server_name
+        return way
+
+    def _explained(
+        self, error: aiohttp.ClientError | OSError, identity: Identity | None = None
+    ) -> KubevirtError:
+        return failures.explain(
+            error,
+            self.config.server,
+            configured_by=self.config.origin,
+            complaint=self._complaint(identity) if identity else "",
+        )
+
+    def _complaint(self, identity: Identity) -> str:
+        """What is wrong with our own certificate, as a sentence without its beginning."""
+        if self._tls is None or identity.key_pair is None:
+            return ""
+        pair = identity.key_pair
+        trouble = certificates.complaint(pair.certificate, self.clock.now())
+        return f"{pair.where} {trouble}" if trouble else ""
+
+    def _not_let_in(self, error: Unauthorized, identity: Identity) -> Unauthorized:
+        if complaint := self._complaint(identity):
+            cause = f"the {complaint}; renew it, or log in anew"
+        elif identity == Identity():
+            cause = f"{self.config.origin} has no credentials; log in, or choose another context"
+        else:
+            cause = (
+                f"it does not accept the credentials of {self.config.origin};"
+                " renew them, log in anew, or choose another context"
+            )
+        return Unauthorized(error.status, f"{self.config.server} does not let us in: {cause}")
+
+
+class _UpgradeRefused(Exception):  # noqa: N818  # it never leaves this file
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+async def _raise_refused_upgrade(response: aiohttp.ClientResponse) -> None:
+    """A hook of aiohttp, and the only way to read why a server refuses a websocket."""
+    if response.status != 101:
+        raise _UpgradeRefused(await _read_refusal(response))
+
+
+async def _read_refusal(response: aiohttp.ClientResponse) -> Answer:
+    body = b""
+    async with response:
+        async for chunk in response.content.iter_any():
+            body += chunk
+            if len(body) > ERROR_BODY_LIMIT:
+                response.close()
+                break
+    return Answer(
+        code=response.status,
+        content_type=response.content_type,
+        body=body,
+        retry_after=response.headers.get("Retry-After", ""),
+        path=response.url.path,
+    )
+
+
+def _impersonating(other: Impersonation) -> CIMultiDict[str]:
+    headers = CIMultiDict({"Impersonate-User": other.user})
+    if other.uid:
+        headers["Impersonate-Uid"] = other.uid
+    for group in other.groups:
+        headers.add("Impersonate-Group", group)
+    for key, values in other.extra.items():
+        for value in values:
+            headers.add(f"Impersonate-Extra-{quote(key, safe='')}", value)
+    return headers
+
+
+def _watchful_socket(address: tuple[Any, ...]) -> socket.socket:
+    """A socket that notices within half a minute that the other machine is gone.
+
+    A watch may be silent for minutes, so silence alone means nothing; the kernels ask each other.
+    """
+    opened = socket.socket(family=address[0], type=address[1], proto=address[2])
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 10)
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 5)
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 25_000)
+    return opened
