@@ -8,7 +8,13 @@ from kubevirt.kube import incluster, kubeconfig
 from kubevirt.kube.config import Config
 
 
-def find(env: Mapping[str, str], *, path: str | None = None, context: str | None = None) -> Config:
+def find(
+    env: Mapping[str, str],
+    *,
+    path: str | None = None,
+    context: str | None = None,
+    account: Path = incluster.SERVICE_ACCOUNT,
+) -> Config:
     """As kubectl does: the given file, else KUBECONFIG, else ~/.kube/config, else the pod's own."""
     if path is not None:
         return kubeconfig.load([path], env, context=context)
@@ -17,7 +23,7 @@ def find(env: Mapping[str, str], *, path: str | None = None, context: str | None
     if present:
         return kubeconfig.load(present, env, context=context)
     if context is None and incluster.is_inside(env):
-        return incluster.load(env)
+        return incluster.load(env, account)
     raise ConfigError(
         f"no Kubernetes configuration: there is no {' or '.join(candidates)}, and this is no pod;"
         " set KUBECONFIG to a kubeconfig file, or name one with --kubeconfig"

@@ -8,10 +8,12 @@ What it prints on standard output is a secret and appears in no message.
 
 import asyncio
 import base64
+import os
 import shutil
 import sys
-from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Callable, Mapping
+from asyncio.subprocess import DEVNULL
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -115,40 +117,63 @@ def _may_ask(plugin: ExecPlugin, *, has_terminal: bool) -> bool:
 
 async def run(plugin: ExecPlugin, clock: Clock, *, interactive: bool) -> bytes:
     """What the plugin prints. It is ended, and waited for, when it takes too long."""
-    try:
-        process = await asyncio.create_subprocess_exec(
-            _program(plugin),
-            *plugin.args,
-            stdin=None if interactive else DEVNULL,
-            stdout=PIPE,
-            env={**plugin.env, "KUBERNETES_EXEC_INFO": _exec_info(plugin, interactive=interactive)},
-        )
-    except OSError as error:
-        raise ConfigError(
-            f"the {plugin.where} cannot be run: {error.strerror}; {_TEST_IT}"
-        ) from None
+    program = _program(plugin)
+    environment = {
+        **plugin.env,
+        "KUBERNETES_EXEC_INFO": _exec_info(plugin, interactive=interactive),
+    }
     limit_s = ATTENDED_LIMIT_S if interactive else UNATTENDED_LIMIT_S
-    try:
-        async with clock.timeout(limit_s):
-            output = await _output(process, plugin)
-            code = await process.wait()
-    except TimeoutError:
-        raise ConfigError(
-            f"the {plugin.where} did not finish within {limit_s:.0f} s; {_TEST_IT}"
-        ) from None
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+    # A pipe of our own: asyncio's would have us wait for all who hold its other end, not only for
+    # the plugin.
+    async with _pipe() as (reader, write_end):
+        try:
+            process = await asyncio.create_subprocess_exec(
+                program,
+                *plugin.args,
+                stdin=None if interactive else DEVNULL,
+                stdout=write_end,
+                env=environment,
+            )
+        except OSError as error:
+            raise ConfigError(
+                f"the {plugin.where} cannot be run: {error.strerror}; {_TEST_IT}"
+            ) from None
+        finally:
+            os.close(write_end)
+        try:
+            async with clock.timeout(limit_s):
+                output = await _bounded(reader, plugin)
+                code = await process.wait()
+        except TimeoutError:
+            raise ConfigError(
+                f"the {plugin.where} did not finish within {limit_s:.0f} s; {_TEST_IT}"
+            ) from None
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
     if code != 0:
         raise ConfigError(f"the {plugin.where} failed with exit code {code}; {_TEST_IT}")
     return output
 
 
-async def _output(process: asyncio.subprocess.Process, plugin: ExecPlugin) -> bytes:
-    assert process.stdout is not None  # noqa: S101  # a pipe was asked for
+@asynccontextmanager
+async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, int]]:
+    """A pipe to read from here; the write end is the caller's to close."""
+    read_end, write_end = os.pipe()
+    reader = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb", 0)
+    )
+    try:
+        yield reader, write_end
+    finally:
+        transport.close()
+
+
+async def _bounded(reader: asyncio.StreamReader, plugin: ExecPlugin) -> bytes:
     output = b""
-    while chunk := await process.stdout.read(1 << 16):
+    while chunk := await reader.read(1 << 16):
         output += chunk
         if len(output) > OUTPUT_LIMIT:
             raise ConfigError(f"the {plugin.where} prints more than a credential; {_TEST_IT}")
