@@ -7,9 +7,10 @@ ends everything in the cluster's cgroups, and what lived in namespaces goes with
 
 import asyncio
 import contextlib
+import dataclasses
 import json
 import shutil
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from clusterup import (
@@ -124,37 +125,38 @@ class Cluster:
             )
 
     async def _start(self) -> state.State:
-        plan = await network.choose(self._settings.nodes)
-        control = machines.control_plane(self._tree, self._home)
-        members = [
-            machines.Machine(name, self._home / name, self._tree) for name in _names(plan.nodes)
-        ]
-        plane = self._plane(plan)
-        found = self._describe(plan, plane, members)
-        state.write(self._home, found)
-        plane.prepare()
-        admin = self._write_admin(plane)
-        all_nodes = [
-            nodes.Node(
-                index=index,
-                machine=machine,
-                plan=plan,
-                trust=plane.trust,
-                programs=self._programs,
-                server=plane.url,
-            )
-            for index, machine in enumerate(members, start=1)
-        ]
-        async with self._say.step(f"making {len(members)} node(s) and their network"):
-            await self._make_machines(plan, control, all_nodes)
+        async with network.claim():
+            plan = await network.choose(self._settings.nodes)
+            control = machines.control_plane(self._tree, self._home)
+            plane = self._plane(plan)
+            found = self._describe(plan, plane)
+            state.write(self._home, found)
+            plane.prepare()
+            admin = self._write_admin(plane)
+            all_nodes = self._nodes(plan, plane)
+            async with self._say.step(f"making {plan.nodes} node(s) and their network"):
+                await self._make_machines(plan, control, all_nodes)
         async with self._say.step("starting the control plane"), asyncio.TaskGroup() as tasks:
             tasks.create_task(self._start_registry(control, plan))
             tasks.create_task(self._start_control_plane(control, plane, admin))
         async with self._say.step("starting the nodes"):
             await self._start_nodes(plan, control, plane, admin, all_nodes)
-        found = state.State(**{**vars(found), "phase": state.UP})
+        found = dataclasses.replace(found, phase=state.UP)
         state.write(self._home, found)
         return found
+
+    def _nodes(self, plan: network.Plan, plane: controlplane.ControlPlane) -> list[nodes.Node]:
+        return [
+            nodes.Node(
+                index=index,
+                machine=machines.Machine(name, self._home / name, self._tree),
+                plan=plan,
+                trust=plane.trust,
+                programs=self._programs,
+                server=plane.url,
+            )
+            for index, name in enumerate(_names(plan.nodes), start=1)
+        ]
 
     def _plane(self, plan: network.Plan) -> controlplane.ControlPlane:
         folder = self._home / machines.CONTROL_PLANE
@@ -175,16 +177,11 @@ class Cluster:
             aggregator_routing=True,
         )
 
-    def _describe(
-        self,
-        plan: network.Plan,
-        plane: controlplane.ControlPlane,
-        members: Iterable[machines.Machine],
-    ) -> state.State:
+    def _describe(self, plan: network.Plan, plane: controlplane.ControlPlane) -> state.State:
         return state.State(
             phase=state.STARTING,
             provider=self._settings.provider,
-            nodes=[machine.name for machine in members],
+            nodes=_names(plan.nodes),
             network=plan.number,
             kubeconfig=str(self._home / "kubeconfig"),
             server=plane.url,
@@ -242,10 +239,11 @@ class Cluster:
         for name, argv in (
             ("kube-apiserver", plane.apiserver()),
             ("kube-controller-manager", plane.controller_manager(manager)),
-            ("kube-scheduler", plane.scheduler(scheduler)),
         ):
             self._running.append(control.spawn(name, argv))
         await self._wait(admin.is_ready, "the API server is ready")
+        # Before the API server has its roles, the scheduler would be refused and wait to try again.
+        self._running.append(control.spawn("kube-scheduler", plane.scheduler(scheduler)))
 
     async def _start_nodes(
         self,

@@ -29,7 +29,7 @@ def _settings(plan: network.Plan, kubeconfig: str) -> str:
     # Names outside the cluster do not exist: there is no way out to look them up, and a quick no
     # is kinder to programs that try than a timeout.
     return f"""\
-.:53 {{
+{controlplane.DOMAIN}:53 in-addr.arpa:53 {{
     bind {plan.control_plane}
     errors
     ready {plan.control_plane}:{READY_PORT}
@@ -38,10 +38,15 @@ def _settings(plan: network.Plan, kubeconfig: str) -> str:
         pods insecure
         ttl 5
     }}
-    template ANY ANY . {{
+    loadbalance
+}}
+
+.:53 {{
+    bind {plan.control_plane}
+    errors
+    template ANY ANY {{
         rcode NXDOMAIN
     }}
-    loadbalance
 }}
 """
 

@@ -161,7 +161,7 @@ async def _push_blob(session: aiohttp.ClientSession, base: str, blob: Blob) -> N
         target = answer.url.join(_location(answer))
     target = target.update_query(digest=blob.digest)
     headers = {"Content-Type": "application/octet-stream"}
-    async with session.put(target, data=blob.content, headers=headers) as answer:
+    async with session.put(target, data=io.BytesIO(blob.content), headers=headers) as answer:
         await _check(answer, blob.digest)
 
 

@@ -11,16 +11,21 @@ with its peer. The host gets an address on that link and nothing else: no forwar
 rule, no route beyond the link's own.
 """
 
+import contextlib
 import ipaddress
 import json
+import socket
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
-from clusterup import errors, machines, processes
+from clusterup import errors, machines, processes, waiting
 
 _CANDIDATES = range(200, 250)
 _ALIAS = "kubevirt-cluster-up/"
 _BRIDGE = "cluster"
+_CLAIM = "\0kubevirt-cluster-up-network"
+_CLAIM_LIMIT_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,23 @@ class Plan:
 
     def node_pods(self, index: int) -> str:
         return f"10.{self.number}.{128 + index}.0/24"
+
+
+@contextlib.asynccontextmanager
+async def claim() -> AsyncIterator[None]:
+    """Keep others from choosing a network until ours is in use. The claim is a socket name without
+    a file, so it goes when we do.
+    """
+    with socket.socket(socket.AF_UNIX) as holder:
+
+        async def is_ours() -> bool:
+            with contextlib.suppress(OSError):
+                holder.bind(_CLAIM)
+                return True
+            return False
+
+        await waiting.until(is_ours, limit_s=_CLAIM_LIMIT_S, what="another cluster-up goes on")
+        yield
 
 
 async def choose(nodes: int) -> Plan:

@@ -7,7 +7,7 @@ Name this module in `pytest_plugins` of the top-level conftest, then ask for `li
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,13 +16,26 @@ import pytest_asyncio
 from clusterup import binaries, errors, light, progress, settings
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def light_cluster(light_programs: None) -> AsyncIterator[light.LightCluster]:  # noqa: ARG001
+@pytest.fixture(scope="session")
+def light_cluster(light_programs: None) -> Iterator[light.LightCluster]:  # noqa: ARG001
     """One light cluster for the whole session (of each xdist worker). Tests share it: give
     everything a namespace or a name of your own.
     """
-    async with light.LightCluster() as cluster:
-        yield cluster
+    cluster = light.LightCluster()
+    with session_loop() as loop:
+        loop.run(cluster.start())
+        try:
+            yield cluster
+        finally:
+            loop.run(cluster.stop())
+
+
+def session_loop() -> asyncio.Runner:
+    """A loop for fixtures that outlive a test. pytest-asyncio has one too, but ends it with each
+    test where a conftest chooses loops by test. With a factory of its own the runner leaves the
+    thread's current event loop alone, which is pytest's.
+    """
+    return asyncio.Runner(loop_factory=asyncio.new_event_loop)
 
 
 @pytest_asyncio.fixture
@@ -59,11 +72,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     capture = session.config.pluginmanager.getplugin("capturemanager")
     shown = capture.global_and_fixture_disabled() if capture else contextlib.nullcontext()
-    # With a factory the runner leaves the thread's current event loop alone, which is pytest's.
-    runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
     # Without Go there is nothing to build with: the fixture says so and skips.
-    with shown, runner, contextlib.suppress(errors.Missing):
-        runner.run(_programs().ensure(light.PROGRAMS, progress.Progress("light cluster")))
+    with shown, session_loop() as loop, contextlib.suppress(errors.Missing):
+        loop.run(_programs().ensure(light.PROGRAMS, progress.Progress("light cluster")))
 
 
 def _programs() -> binaries.Binaries:

@@ -1,10 +1,76 @@
-"""What the tests of cluster-up share: the fixtures that it offers to everybody."""
+"""Fixtures: those that cluster-up offers to everybody, and whole clusters for tests that run pods."""
 
+import os
+import subprocess
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from tests.cluster.support import SCRIPTS, TOOLS, Provider, make_provider, tools_image
+
+from clusterup import binaries, cluster, errors, images, preflight, settings, waiting
 from clusterup.pytest_plugin import (
     light_cluster,
     light_programs,
     pytest_collection_finish,
+    session_loop,
     start_light_cluster,
 )
 
 __all__ = ["light_cluster", "light_programs", "pytest_collection_finish", "start_light_cluster"]
+
+WANTED = (*cluster.PROGRAMS, "probe")
+
+
+@pytest.fixture(scope="session")
+def whole_programs(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Skip where a whole cluster cannot run, and say what would make it run."""
+    programs = binaries.Binaries(
+        settings.PROVIDERS / settings.DEFAULT_PROVIDER, settings.cache_folder(os.environ)
+    )
+    try:
+        preflight.check(tmp_path_factory.getbasetemp(), programs, WANTED)
+    except errors.Missing as reason:
+        pytest.skip(str(reason))
+    if programs.missing(WANTED):
+        pytest.skip("the programs are not built yet; run `cluster-up/cli.sh build` (minutes, once)")
+
+
+@pytest.fixture
+def provider(whole_programs: None, tmp_path: Path) -> Iterator[Provider]:
+    """A cluster to be started by the test; stopped after it, whatever happened."""
+    one = make_provider(tmp_path)
+    yield one
+    subprocess.run([SCRIPTS / "down.sh"], env=dict(one.environment), check=True, timeout=100)
+
+
+@pytest.fixture(scope="session")
+def two_nodes(whole_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
+    """A cluster of two nodes with the test image in its registry, for the whole session."""
+    one = make_provider(tmp_path_factory.mktemp("cluster"), nodes=2)
+    with session_loop() as loop:
+        try:
+            outcome = loop.run(one.run("up.sh"))
+            assert outcome.code == 0, outcome.stderr
+            registry = loop.run(one.info())["registry"]
+            loop.run(images.push(registry, TOOLS, tools_image()))
+            yield one
+        finally:
+            outcome = loop.run(one.run("down.sh"))
+            assert outcome.code == 0, outcome.stderr
+
+
+@pytest_asyncio.fixture
+async def namespace(two_nodes: Provider) -> AsyncIterator[str]:
+    """A namespace of the test's own, whose pods can be created at once."""
+    name = f"test-{uuid.uuid4().hex[:8]}"
+    await two_nodes.kubectl("create", "namespace", name)
+
+    async def has_account() -> bool:
+        return (await two_nodes.run("kubectl.sh", "get", "sa", "default", "-n", name)).code == 0
+
+    await waiting.until(has_account, limit_s=30, what=f"the service account of {name}")
+    yield name
+    await two_nodes.kubectl("delete", "namespace", name, "--wait=false")
