@@ -33,5 +33,5 @@ class Histogram:
 
 
 def exponential(start: float, factor: float, count: int) -> tuple[float, ...]:
-    """Edges that grow by `factor`."""
-    return tuple(start * factor**n for n in range(count))
+    """Edges that grow by `factor`, rounded step by step as Go does: queries name them exactly."""
+    return tuple(accumulate(range(count - 1), lambda edge, _: edge * factor, initial=start))
