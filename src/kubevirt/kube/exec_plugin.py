@@ -8,12 +8,9 @@ What it prints on standard output is a secret and appears in no message.
 
 import asyncio
 import base64
-import os
 import shutil
 import sys
-from asyncio.subprocess import DEVNULL
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -21,8 +18,9 @@ from typing import Annotated, Any
 
 import msgspec
 
+from kubevirt.base import commands
 from kubevirt.base.clock import Clock
-from kubevirt.base.errors import ConfigError
+from kubevirt.base.errors import CommandFailed, ConfigError, OutputTooLarge
 from kubevirt.kube.credentials import HeldCredentials, Identity, KeyPair, bearer
 
 GROUP = "client.authentication.k8s.io"
@@ -91,7 +89,7 @@ class ExecCredentials:
     async def identity(self, clock: Clock) -> Identity:
         async with self._one_at_a_time:
             if self._given is None or (self._expires and clock.now() >= self._expires):
-                self._given, self._expires = await self._fetch(clock)
+                self._given, self._expires = await self._fetch()
             return self._given
 
     async def renew(self, refused: Identity, clock: Clock) -> bool:
@@ -99,9 +97,9 @@ class ExecCredentials:
             self._given = None
         return await self.identity(clock) != refused
 
-    async def _fetch(self, clock: Clock) -> tuple[Identity, datetime | None]:
+    async def _fetch(self) -> tuple[Identity, datetime | None]:
         interactive = _may_ask(self._plugin, has_terminal=self._has_terminal())
-        output = await run(self._plugin, clock, interactive=interactive)
+        output = await run(self._plugin, interactive=interactive)
         status = _parse(output, self._plugin)
         return _identity(status, self._held, self._plugin), status.expiration_timestamp
 
@@ -115,69 +113,25 @@ def _may_ask(plugin: ExecPlugin, *, has_terminal: bool) -> bool:
     return has_terminal and plugin.interactive_mode != "Never"
 
 
-async def run(plugin: ExecPlugin, clock: Clock, *, interactive: bool) -> bytes:
+async def run(plugin: ExecPlugin, *, interactive: bool) -> bytes:
     """What the plugin prints. It is ended, and waited for, when it takes too long."""
-    program = _program(plugin)
-    environment = {
-        **plugin.env,
-        "KUBERNETES_EXEC_INFO": _exec_info(plugin, interactive=interactive),
-    }
     limit_s = ATTENDED_LIMIT_S if interactive else UNATTENDED_LIMIT_S
-    # A pipe of our own: asyncio's would have us wait for all who hold its other end, not only for
-    # the plugin.
-    async with _pipe() as (reader, write_end):
-        try:
-            process = await asyncio.create_subprocess_exec(
-                program,
-                *plugin.args,
-                stdin=None if interactive else DEVNULL,
-                stdout=write_end,
-                env=environment,
-            )
-        except OSError as error:
-            raise ConfigError(
-                f"the {plugin.where} cannot be run: {error.strerror}; {_TEST_IT}"
-            ) from None
-        finally:
-            os.close(write_end)
-        try:
-            async with clock.timeout(limit_s):
-                output = await _bounded(reader, plugin)
-                code = await process.wait()
-        except TimeoutError:
-            raise ConfigError(
-                f"the {plugin.where} did not finish within {limit_s:.0f} s; {_TEST_IT}"
-            ) from None
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-    if code != 0:
-        raise ConfigError(f"the {plugin.where} failed with exit code {code}; {_TEST_IT}")
-    return output
-
-
-@asynccontextmanager
-async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, int]]:
-    """A pipe to read from here; the write end is the caller's to close."""
-    read_end, write_end = os.pipe()
-    reader = asyncio.StreamReader()
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb", 0)
-    )
     try:
-        yield reader, write_end
-    finally:
-        transport.close()
-
-
-async def _bounded(reader: asyncio.StreamReader, plugin: ExecPlugin) -> bytes:
-    output = b""
-    while chunk := await reader.read(1 << 16):
-        output += chunk
-        if len(output) > OUTPUT_LIMIT:
-            raise ConfigError(f"the {plugin.where} prints more than a credential; {_TEST_IT}")
-    return output
+        done = await commands.run(
+            _program(plugin),
+            *plugin.args,
+            stdin=None if interactive else b"",
+            timeout_s=limit_s,
+            output_limit=OUTPUT_LIMIT,
+            env={**plugin.env, "KUBERNETES_EXEC_INFO": _exec_info(plugin, interactive=interactive)},
+            attended=True,
+        )
+    except OutputTooLarge:
+        raise ConfigError(f"the {plugin.where} prints more than a credential; {_TEST_IT}") from None
+    except CommandFailed as error:
+        # Its words went to the user's own standard error; its arguments are nobody's business.
+        raise ConfigError(f"the {plugin.where} {error.how}; {_TEST_IT}") from None
+    return done.stdout
 
 
 _TEST_IT = "run it by hand to see why, or log in anew with it"
