@@ -136,9 +136,11 @@ class Cluster:
             all_nodes = self._nodes(plan, plane)
             async with self._say.step(f"making {plan.nodes} node(s) and their network"):
                 await self._make_machines(plan, control, all_nodes)
-        async with self._say.step("starting the control plane"), asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._start_registry(control, plan))
-            tasks.create_task(self._start_control_plane(control, plane, admin))
+        async with self._say.step("starting the control plane"):
+            await waiting.together(
+                self._start_registry(control, plan),
+                self._start_control_plane(control, plane, admin),
+            )
         async with self._say.step("starting the nodes"):
             await self._start_nodes(plan, control, plane, admin, all_nodes)
         found = dataclasses.replace(found, phase=state.UP)
@@ -204,12 +206,13 @@ class Cluster:
     async def _make_machines(
         self, plan: network.Plan, control: machines.Machine, all_nodes: list[nodes.Node]
     ) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(machines.start_control_plane(control))
-            for node in all_nodes:
-                node.write_files()
-                folder = self._programs.path("kubelet").parent.parent
-                tasks.create_task(machines.start_node(node.machine, folder))
+        for node in all_nodes:
+            node.write_files()
+        folder = self._programs.path("kubelet").parent.parent
+        await waiting.together(
+            machines.start_control_plane(control),
+            *(machines.start_node(node.machine, folder) for node in all_nodes),
+        )
         members = [node.machine for node in all_nodes]
         await network.connect(plan, self._settings.name, control, members)
         self._running.extend(node.start_runtime() for node in all_nodes)

@@ -1,8 +1,8 @@
-"""Waiting for a condition with a limit; the one place that sleeps."""
+"""Waiting: for a condition, with a limit, and for several things at once."""
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 
 from clusterup import errors
 
@@ -25,3 +25,15 @@ async def until(
             raise errors.Broken(f"{what}: not within {limit_s:g} s")
         await asyncio.sleep(every_s)
     return time.monotonic() - began
+
+
+async def together(*work: Coroutine[object, object, None]) -> None:
+    """Do several things at once. When one fails the others are cancelled, and what it raised is
+    raised, as if it had been alone.
+    """
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for one in work:
+                tasks.create_task(one)
+    except BaseExceptionGroup as group:
+        raise group.exceptions[0] from None

@@ -19,7 +19,7 @@ root=$folder/root
 mkdir -p "$root"
 mount -t tmpfs -o mode=755,size=16m node "$root"
 cd "$root"
-mkdir -p usr etc var tmp run dev proc sys home mnt media opt root srv .host ".$programs"
+mkdir -p usr etc var tmp run dev proc sys home mnt media opt root srv .host
 
 read_only() { mount --rbind "$1" "$2"; mount -o remount,bind,ro "$2"; }
 
@@ -32,11 +32,13 @@ for path in /bin /sbin /lib /lib32 /lib64 /libx32; do
     read_only "$path" ".$path"
   fi
 done
-read_only "$programs" ".$programs"
 
 for path in etc var tmp; do mount --bind "$folder/$path" "$path"; done
 mount -t tmpfs -o mode=755 run run
 ln -s ../run var/run 2>/dev/null || true
+# Only now, because it may lie below one of these.
+mkdir -p ".$programs"
+read_only "$programs" ".$programs"
 
 mount --rbind /dev dev
 mount -t proc proc proc
