@@ -54,6 +54,20 @@ class QuantityError(UserError, ValueError):
     """A text that is no quantity, in Kubernetes' words."""
 
 
+class UnsafePath(UserError):  # noqa: N818  # it is what the path is
+    """A path that leads out of where it belongs: over a link, through `..`, to a device."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, reason="UnsafePath")
+
+
+class FileTooLarge(UserError):  # noqa: N818  # it is what the file is
+    """More than its reader is willing to take."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, reason="FileTooLarge")
+
+
 class Retry(KubevirtError):  # noqa: N818  # it is what happens next, not what went wrong
     """Not now. `after_s` is the least time to wait; the queue's own back-off applies above it."""
 
