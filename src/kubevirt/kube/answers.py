@@ -13,11 +13,10 @@ import msgspec
 
 from kubevirt.api.meta import Status, StatusDetails
 from kubevirt.api.resource import Resource
+from kubevirt.kube.decoding import status_in
 from kubevirt.kube.errors import ApiError, NoSuchResource, NotAnApi, NotFound, from_status
 
 RETRY_AFTER_LIMIT_S = 3600
-
-_decode_status = msgspec.json.Decoder(Status).decode
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +38,7 @@ def error_of(
     subresource: str = "",
 ) -> ApiError | NotAnApi:
     """What an answer with a code from 300 up means. The keywords say who answered, about what."""
-    status = _status(answer.body) if "json" in answer.content_type else None
+    status = status_in(answer.body) if "json" in answer.content_type else None
     if status is None:
         if trouble := _foreign(answer):
             return NotAnApi(server, trouble)
@@ -54,14 +53,6 @@ def error_of(
             return NoSuchResource(status, f"{there} {answer.path}; check the path and the server")
         return NoSuchResource(status, f"{there} {_missing(resource, subresource)}")
     return error
-
-
-def _status(body: bytes) -> Status | None:
-    try:
-        status = _decode_status(body)
-    except ValueError:
-        return None
-    return status if status.kind == "Status" else None
 
 
 def _foreign(answer: Answer) -> str:

@@ -26,6 +26,10 @@ class _Page(msgspec.Struct, Generic[T]):
     items: list[T] | None = None
 
 
+class _Kind(msgspec.Struct):
+    kind: str = ""
+
+
 class _Line(msgspec.Struct):
     type: str
     object: Raw
@@ -55,6 +59,7 @@ class _Bookmark(msgspec.Struct):
 
 _line = msgspec.json.Decoder(_Line)
 _raw_page = msgspec.json.Decoder(_Page[Raw])
+_kind = msgspec.json.Decoder(_Kind)
 _status = msgspec.json.Decoder(Status)
 _bookmark = msgspec.json.Decoder(_Bookmark)
 _identified = msgspec.json.Decoder(_Identified)
@@ -146,12 +151,12 @@ class Decoder(Generic[T]):
         return Garbled(self._resource.group_resource, str(error))
 
 
-def is_status(body: bytes) -> bool:
-    """Whether an answer is a `Status` where there might have been an object."""
+def status_in(body: bytes) -> Status | None:
+    """The `Status` that an answer is, if it is one and says so."""
     try:
-        return _status.decode(body).kind == "Status"
+        return _status.decode(body) if _kind.decode(body).kind == "Status" else None
     except ValueError:
-        return False
+        return None
 
 
 def _error(status: Status) -> KubevirtError:

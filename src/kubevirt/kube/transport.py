@@ -129,8 +129,6 @@ class Transport:
                 raise self._explained(error) from error
             finally:
                 response.release()
-            if request.accept.startswith(JSON) and "html" in response.content_type:
-                raise NotAnApi(self.config.server, f"a web page (code {response.status})")
             return body
 
     @asynccontextmanager
@@ -212,6 +210,9 @@ class Transport:
                 on_warning(text)
         if response.status >= 300:
             raise self._refusal(await _read_refusal(response), request)
+        if "html" in response.content_type:
+            response.close()
+            raise NotAnApi(self.config.server, f"a web page (code {response.status})")
         return response
 
     async def _upgrade(

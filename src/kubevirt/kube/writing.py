@@ -21,7 +21,7 @@ from kubevirt.kube.calls import (
     require_namespace,
     write_options,
 )
-from kubevirt.kube.decoding import is_status
+from kubevirt.kube.decoding import status_in
 from kubevirt.kube.encoding import body_of, data_of, object_of
 from kubevirt.kube.patches import Apply, MergePatch, Patch
 from kubevirt.kube.transport import JSON
@@ -162,7 +162,7 @@ class Writing(Calls):
             "DELETE", resource, name, namespace, body=body_of(options), accept=JSON
         )
         body = await self._call(request)
-        return None if is_status(body) else self._decoder(resource).one(body)
+        return None if status_in(body) else self._decoder(resource).one(body)
 
     async def delete_collection(
         self,

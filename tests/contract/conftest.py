@@ -1,0 +1,162 @@
+"""A server to hold to the contract: a real kube-apiserver, or another put in its place.
+
+    pytest tests/contract --server=kubernetes
+
+Each xdist worker has a server of its own, shared by its tests: every test takes a namespace of its
+own. A test that needs more than the API says so by a fixture: `people` who may do less than the
+administrator, `forgetful` history, `mortal` servers that can be killed.
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+import pytest_asyncio
+from tests.contract.lamps import LAMP_CRD, LAMPS
+
+from clusterup.pytest_plugin import session_loop
+from kubevirt.api.resource import Resource
+from kubevirt.kube import kubeconfig
+from kubevirt.kube.client import Client
+from kubevirt.kube.config import Config
+from kubevirt.kube.errors import NoSuchResource
+
+NAMESPACES: Resource[dict[str, Any]] = Resource(
+    "", "v1", "namespaces", "Namespace", False, dict[str, Any]
+)
+SERVICE_ACCOUNTS: Resource[dict[str, Any]] = Resource(
+    "", "v1", "serviceaccounts", "ServiceAccount", True, dict[str, Any]
+)
+CRDS: Resource[dict[str, Any]] = Resource(
+    "apiextensions.k8s.io",
+    "v1",
+    "customresourcedefinitions",
+    "CustomResourceDefinition",
+    False,
+    dict[str, Any],
+)
+
+
+class Server(Protocol):
+    """What the contract needs of a server under test."""
+
+    @property
+    def kubeconfig(self) -> Path:
+        """For an administrator."""
+        ...
+
+
+class People(Server, Protocol):
+    """A server that tells people apart."""
+
+    def kubeconfig_for(self, user: str, groups: Sequence[str] = (), validity: Any = None) -> Path:
+        """With a client certificate."""
+        ...
+
+    def kubeconfig_with_token(self, token: str) -> Path: ...
+
+    async def service_account_token(self, namespace: str = ..., name: str = ...) -> str: ...
+
+
+class Mortal(Server, Protocol):
+    """A server that can be killed and started again."""
+
+    async def kill_apiserver(self) -> None: ...
+
+    async def start_apiserver(self) -> None: ...
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--server", choices=["kubernetes"], default="kubernetes", help="the server under test"
+    )
+
+
+def config_of(path: Path) -> Config:
+    return kubeconfig.load([path], os.environ)
+
+
+@pytest.fixture(scope="session")
+def server_name(pytestconfig: pytest.Config) -> str:
+    # The option is unknown when pytest is started above this folder.
+    return str(pytestconfig.getoption("--server", "kubernetes"))
+
+
+@pytest.fixture(scope="session")
+def server(server_name: str, request: pytest.FixtureRequest) -> Server:
+    fixtures = {"kubernetes": "light_cluster"}
+    found: Server = request.getfixturevalue(fixtures[server_name])
+    return found
+
+
+@pytest.fixture
+def people(server: People) -> People:
+    return server
+
+
+@pytest_asyncio.fixture
+async def mortal(start_light_cluster: Callable[..., Awaitable[Mortal]]) -> Mortal:
+    return await start_light_cluster()
+
+
+@pytest_asyncio.fixture
+async def forgetful(start_light_cluster: Callable[..., Awaitable[Mortal]]) -> Mortal:
+    """One that drops its history every second."""
+    return await start_light_cluster(api_flags={"etcd-compaction-interval": "1s"})
+
+
+@pytest.fixture
+async def client(server: Server) -> AsyncIterator[Client]:
+    async with Client(config_of(server.kubeconfig)) as client:
+        yield client
+
+
+@pytest.fixture
+async def namespace(client: Client) -> AsyncIterator[str]:
+    """A fresh one, in which pods can be created; deleted afterwards."""
+    made = await client.create(NAMESPACES, {"metadata": {"generateName": "contract-"}})
+    name: str = made["metadata"]["name"]
+    async for event in client.watch(SERVICE_ACCOUNTS, name, resource_version=None, timeout_s=30):
+        if isinstance(event.object, dict) and event.object["metadata"]["name"] == "default":
+            break
+    yield name
+    await client.delete(NAMESPACES, name)
+
+
+@pytest.fixture(scope="session")
+def _lamps_are_known(server: Server) -> None:
+    with session_loop() as loop:
+        loop.run(_define_lamps(server))
+
+
+async def _define_lamps(server: Server) -> None:
+    async with Client(config_of(server.kubeconfig)) as client:
+        await client.create(CRDS, LAMP_CRD)
+        async for event in client.watch(CRDS, resource_version=None, timeout_s=30):
+            if isinstance(event.object, dict) and _is_established(event.object):
+                break
+        # Established is said a moment before it is served.
+        async with asyncio.timeout(30):
+            while True:
+                try:
+                    await client.list(LAMPS)
+                except NoSuchResource:
+                    continue
+                return
+
+
+def _is_established(crd: dict[str, Any]) -> bool:
+    conditions = crd.get("status", {}).get("conditions") or []
+    return crd["metadata"]["name"] == LAMP_CRD["metadata"]["name"] and any(
+        condition["type"] == "Established" and condition["status"] == "True"
+        for condition in conditions
+    )
+
+
+@pytest.fixture
+def lamps(_lamps_are_known: None) -> Resource[dict[str, Any]]:
+    """A custom resource with status and scale."""
+    return LAMPS
