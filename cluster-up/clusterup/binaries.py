@@ -88,8 +88,9 @@ class Binaries:
             await _follow([go, "mod", "download", "-x"], module.folder, step, "requests")
         # Into a folder of its own first: a build that is cut short leaves no half-written program.
         with tempfile.TemporaryDirectory(dir=target, prefix=".build-") as folder:
-            text = f"building {', '.join(programs)} {module.version}"
-            async with say.step(f"{text} (minutes, once)") as step:
+            many = f"{len(programs)} program{'s' if len(programs) > 1 else ''}"
+            text = f"building {many} of {module.name} {module.version}, once"
+            async with say.step(text) as step:
                 await _follow(
                     [
                         *(go, "build", "-v", "-mod=readonly", "-trimpath"),

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import dataclasses
 import json
+import os
 import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -75,7 +76,7 @@ class Cluster:
 
     async def down(self) -> bool:
         """Stop it; say whether there was anything to stop. Safe to repeat, also after a crash."""
-        if not processes.effective_root():
+        if os.geteuid() != 0:
             raise errors.Missing(
                 "you are not root, and the cluster is root's; run `sudo make cluster-down`"
             )
@@ -277,7 +278,7 @@ class Cluster:
         listing = {"apiVersion": "v1", "kind": "List", "items": objects}
         await self._kubectl("apply", "-f", "-", stdin=json.dumps(listing))
 
-    async def _kubectl(self, *words: str, stdin: str | None = None) -> None:
+    async def _kubectl(self, *words: str, stdin: str = "") -> None:
         await processes.run(
             *(self._home / "kubectl", "--kubeconfig", self._home / "kubeconfig"),
             *words,

@@ -223,7 +223,7 @@ class LightCluster:
     async def run_kubectl(
         self,
         *words: str,
-        stdin: str | None = None,
+        stdin: str = "",
         kubeconfig: Path | None = None,
         check: bool = True,
     ) -> processes.Outcome:

@@ -58,9 +58,7 @@ class Machine:
         """Start a long-lived program in the machine. It outlives us, and ends with the machine."""
         return Running(name, self._launch(self.inside(argv), self.log(name), path), self.log(name))
 
-    async def run(
-        self, *argv: str, stdin: str | None = None, check: bool = True
-    ) -> processes.Outcome:
+    async def run(self, *argv: str, stdin: str = "", check: bool = True) -> processes.Outcome:
         """Run a short program in the machine."""
         return await processes.run(*self.inside(argv), stdin=stdin, check=check)
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from clusterup import binaries, cgroups, errors, nodes
+from kubevirt.base import commands
 
 _STATE_SPACE_BYTES = 3 * 1024**3
 """Images and their unpacked copies on each node, with room for a test's own."""
@@ -25,7 +26,6 @@ _PROGRAMS = (
     ("pivot_root", "util-linux", "gives a node its own root"),
     ("mount", "mount", "gives a node its own files"),
 )
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def check(home: Path, programs: binaries.Binaries, wanted: Sequence[str]) -> None:
@@ -52,7 +52,7 @@ def _check_root() -> None:
 
 def _check_programs() -> None:
     for program, package, purpose in _PROGRAMS:
-        if shutil.which(program, path=_PATH) is None:
+        if shutil.which(program, path=commands.SEARCH_PATH) is None:
             raise errors.Missing(
                 f"the program {program} is missing, which {purpose}; "
                 f"install it with `apt-get install {package}` or run `make bootstrap`"

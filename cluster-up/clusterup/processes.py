@@ -4,9 +4,7 @@ A daemon is a plain child process and belongs to no event loop, so a test sessio
 one loop and stop it in another.
 """
 
-import asyncio
 import contextlib
-import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -14,16 +12,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clusterup import errors, waiting
+from kubevirt.base import commands
+from kubevirt.base.errors import KubevirtError
 
 _STOP_LIMIT_S = 10.0
-_SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_OUTPUT_LIMIT = 64 * 1024**2
+"""A list of everything in a test cluster, as JSON, is some megabytes."""
 
 
 def plain_environment(**more: str) -> dict[str, str]:
     """What a daemon sees: nothing of the caller's shell, above all no proxy settings, which would
     send traffic between the cluster's own parts elsewhere.
     """
-    return {"PATH": _SYSTEM_PATH, "HOME": "/nonexistent", "LANG": "C.UTF-8", **more}
+    return {"PATH": commands.SEARCH_PATH, "HOME": "/nonexistent", "LANG": "C.UTF-8", **more}
 
 
 @dataclass(frozen=True)
@@ -35,34 +36,25 @@ class Outcome:
 
 async def run(
     *argv: str | Path,
-    stdin: str | None = None,
+    stdin: str = "",
     limit_s: float = 30.0,
     check: bool = True,
     env: Mapping[str, str] | None = None,
 ) -> Outcome:
     """Run a short program to its end. With `check`, a code other than 0 is raised as `Broken`."""
     words = [str(word) for word in argv]
-    process = await asyncio.create_subprocess_exec(
-        *words,
-        stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=plain_environment() if env is None else env,
-    )
     try:
-        async with asyncio.timeout(limit_s):
-            out, err = await process.communicate(None if stdin is None else stdin.encode())
-    except TimeoutError:
-        raise errors.Broken(f"`{' '.join(words)}` took longer than {limit_s:g} s") from None
-    finally:
-        # Also when cancelled: a program nobody waits for must not stay behind.
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
-    outcome = Outcome(
-        process.returncode or 0, out.decode(errors="replace"), err.decode(errors="replace")
-    )
+        done = await commands.run(
+            *words,
+            stdin=stdin.encode(),
+            timeout_s=limit_s,
+            output_limit=_OUTPUT_LIMIT,
+            env=plain_environment() if env is None else env,
+            check=False,
+        )
+    except KubevirtError as error:
+        raise errors.Broken(f"`{' '.join(words)}` failed: {error}") from error
+    outcome = Outcome(done.exit_code, done.text, done.stderr.decode(errors="replace"))
     if check and outcome.code:
         said = (outcome.stderr or outcome.stdout).strip()
         raise errors.Broken(f"`{' '.join(words)}` ended with code {outcome.code}: {said}")
@@ -130,16 +122,3 @@ class Daemon:
             if process.poll() is None:
                 process.kill()
                 process.wait()
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process of that id exists and is no zombie."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return text.rpartition(")")[2].split()[0] != "Z"
-
-
-def effective_root() -> bool:
-    return os.geteuid() == 0

@@ -6,6 +6,7 @@ step is one plain line when it begins, and one more every few seconds while it l
 
 import asyncio
 import contextlib
+import shutil
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -67,4 +68,6 @@ class Progress:
                 self.say(f"{step} (for {step.seconds:.0f} s)")
 
     def _rewrite(self, text: str) -> None:
-        print(f"\r\033[K{self._prefix}: {text}", end="", file=self._out, flush=True)
+        # A line that wraps could not be rewritten.
+        line = f"{self._prefix}: {text}"[: shutil.get_terminal_size().columns - 1]
+        print(f"\r\033[K{line}", end="", file=self._out, flush=True)

@@ -31,7 +31,7 @@ class Provider:
         return Path(self.environment["KUBEVIRT_CLUSTER_UP_HOME"]) / self.name
 
     async def run(
-        self, script: str, *words: str, stdin: str | None = None, **more: str
+        self, script: str, *words: str, stdin: str = "", **more: str
     ) -> processes.Outcome:
         return await processes.run(
             SCRIPTS / script,
@@ -42,7 +42,7 @@ class Provider:
             env={**self.environment, **more},
         )
 
-    async def kubectl(self, *words: str, stdin: str | None = None) -> str:
+    async def kubectl(self, *words: str, stdin: str = "") -> str:
         outcome = await self.run("kubectl.sh", *words, stdin=stdin)
         assert outcome.code == 0, outcome.stderr
         return outcome.stdout

@@ -8,8 +8,9 @@ import signal
 import ssl
 import subprocess
 import sys
+import tempfile
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from clusterup import binaries, certificates, errors, light, settings, waiting
+from clusterup import binaries, certificates, errors, light, processes, settings, waiting
 from clusterup.light import LightCluster
 
 Start = Callable[..., Awaitable[LightCluster]]
@@ -322,39 +323,41 @@ async def test_it_dies_with_a_test_run_that_is_killed(light_programs: None, tmp_
     await waiting.until(gone, limit_s=10, what="the programs die with their parent")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="run as root to see that root is not needed")
-async def test_it_needs_no_root(light_programs: None, tmp_path: Path) -> None:
-    programs = binaries.Binaries(
-        settings.PROVIDERS / settings.DEFAULT_PROVIDER, settings.cache_folder(os.environ)
-    )
-    public = binaries.Binaries(settings.PROVIDERS / settings.DEFAULT_PROVIDER, tmp_path / "cache")
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """A folder that everybody may enter, unlike those of pytest, and a place for all to write."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "tmp").mkdir()
+        (folder / "tmp").chmod(0o1777)
+        yield folder
+
+
+def copy_programs(target: Path) -> None:
+    provider = settings.PROVIDERS / settings.DEFAULT_PROVIDER
+    ours = binaries.Binaries(provider, settings.cache_folder(os.environ))
+    theirs = binaries.Binaries(provider, target)
     for name in light.PROGRAMS:
-        public.path(name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(programs.path(name), public.path(name))
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == os.getuid() and folder not in Path(folder.anchor).parents:
-            mode = folder.stat().st_mode
-            folder.chmod(mode | 0o011) if folder.name.startswith(("pytest", "test")) else None
-    home = tmp_path / "home"
-    home.mkdir(mode=0o777)
-    home.chmod(0o777)
+        theirs.path(name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ours.path(name), theirs.path(name))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="run as root to see that root is not needed")
+async def test_it_needs_no_root(light_programs: None, public_folder: Path) -> None:
+    copy_programs(public_folder / "cache")
     short = PROGRAM.replace("asyncio.sleep(600)", "cluster.run_kubectl('get', 'ns')")
-    process = await asyncio.create_subprocess_exec(
+    outcome = await processes.run(
         *("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"),
         *(sys.executable, "-c", short),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd="/",
         env={
             "PATH": os.environ["PATH"],
             "PYTHONPATH": str(settings.PROVIDERS),
-            "KUBEVIRT_CACHE": str(tmp_path / "cache"),
-            "TMPDIR": str(home),
+            "KUBEVIRT_CACHE": str(public_folder / "cache"),
+            "TMPDIR": str(public_folder / "tmp"),
         },
     )
-    out, err = await process.communicate()
-    assert process.returncode == 0, err.decode()
-    assert out.decode().startswith(str(home))
+    assert outcome.stdout.startswith(str(public_folder))
 
 
 async def test_nothing_is_reached_without_a_certificate(light_cluster: LightCluster) -> None:
