@@ -1,0 +1,210 @@
+"""The CRDs on a server: taken by plain `kubectl apply`, explained, and strict with manifests."""
+
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.contract.conftest import Server
+
+from clusterup.light import LightCluster
+from clusterup.pytest_plugin import session_loop
+from kubevirt.api import crds, scheme
+from kubevirt.api.definitions import DEFINITIONS
+from kubevirt.kube.client import Client
+from kubevirt.kube.errors import Invalid
+
+ROOT = Path(__file__).parents[2]
+CRD_FOLDER = Path(crds.__file__).parent
+MANIFESTS = sorted((ROOT / "tests" / "manifests").glob("*.yaml"))
+UPSTREAM = os.environ.get("KUBEVIRT_UPSTREAM")
+KINDS = {definition.resource.kind for definition in DEFINITIONS}
+
+Kubectl = Callable[..., Awaitable[str]]
+
+
+@pytest.fixture(scope="session")
+def kubectl(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
+    """Runs kubectl and returns what it said. It must not remember a server without the CRDs."""
+    assert isinstance(server, LightCluster)
+    cache = tmp_path_factory.mktemp("kubectl")
+
+    async def run(*words: str, stdin: str = "", check: bool = True) -> str:
+        outcome = await server.run_kubectl(f"--cache-dir={cache}", *words, stdin=stdin, check=check)
+        return outcome.stdout + outcome.stderr
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def applied(server: Server, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The CRDs as a user installs them: client-side, from the folder."""
+    assert isinstance(server, LightCluster)
+    cache = f"--cache-dir={tmp_path_factory.mktemp('before')}"
+    with session_loop() as loop:
+        said = loop.run(server.run_kubectl(cache, "apply", "-f", str(CRD_FOLDER)))
+        names = [f"crd/{definition.name}" for definition in DEFINITIONS]
+        loop.run(server.run_kubectl(cache, "wait", "--for=condition=Established", *names))
+    return said.stdout + said.stderr
+
+
+def test_client_side_apply_creates_every_crd_without_a_warning(applied: str) -> None:
+    assert applied.count(" created") + applied.count(" unchanged") == len(DEFINITIONS)
+    assert "Warning" not in applied
+
+
+async def test_a_second_apply_changes_nothing(applied: str, kubectl: Kubectl) -> None:
+    again = await kubectl("apply", "-f", str(CRD_FOLDER))
+    assert again.count(" unchanged") == len(DEFINITIONS)
+
+
+async def test_every_crd_is_structural(applied: str, client: Client) -> None:
+    for definition in DEFINITIONS:
+        crd = await client.get(scheme.CUSTOM_RESOURCE_DEFINITIONS, definition.name)
+        conditions = {each.type: each.status for each in crd.status.conditions}
+        assert conditions["Established"] == conditions["NamesAccepted"] == "True"
+        assert "NonStructuralSchema" not in conditions
+
+
+async def test_short_names_and_categories_are_known(applied: str, kubectl: Kubectl) -> None:
+    known = {
+        line.split()[0]: line
+        for line in (await kubectl("api-resources", "-o", "wide", "--no-headers")).splitlines()
+        if "kubevirt.io" in line
+    }
+    for definition in DEFINITIONS:
+        line = known[definition.resource.plural]
+        assert ",".join(definition.short_names) in line
+        assert line.split()[-1] == (definition.categories or (line.split()[-1],))[0]
+
+
+async def test_explain_reads_well(applied: str, kubectl: Kubectl) -> None:
+    said = await kubectl("explain", "vm.spec.template.spec.domain.devices.disks")
+    assert "KIND:       VirtualMachine" in said
+    assert "FIELD: disks <[]Object>" in said
+    assert "Place in the boot sequence, from 1; unique over disks and interfaces." in said
+    assert "name\t<string> -required-" in said
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.stem)
+async def test_a_manifest_is_accepted_strictly(
+    manifest: Path, applied: str, kubectl: Kubectl
+) -> None:
+    said = await kubectl("apply", "--dry-run=server", "--validate=strict", "-f", str(manifest))
+    assert said.count("(server dry run)") == len(documents(manifest))
+
+
+def documents(manifest: Path) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all(manifest.read_text()))
+
+
+def upstream_examples() -> list[Path]:
+    return sorted((Path(UPSTREAM) / "examples").glob("*.yaml")) if UPSTREAM else []
+
+
+@pytest.mark.skipif(
+    UPSTREAM is None, reason="set KUBEVIRT_UPSTREAM to a folder with KubeVirt's examples/"
+)
+@pytest.mark.parametrize("example", upstream_examples(), ids=lambda path: path.stem)
+async def test_an_example_of_upstream_is_accepted_strictly(
+    example: Path, applied: str, kubectl: Kubectl
+) -> None:
+    ours = [each for each in documents(example) if each["kind"] in KINDS]
+    if ours:
+        manifests = yaml.safe_dump_all(ours)
+        said = await kubectl(
+            "apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=manifests
+        )
+        assert said.count("(server dry run)") == len(ours)
+
+
+async def test_an_unknown_field_is_named(applied: str, kubectl: Kubectl) -> None:
+    said = await kubectl(
+        *("apply", "--dry-run=server", "--validate=strict", "-f", "-"),
+        stdin=a_vmi("typo", {"domain": {"devices": {}, "memry": {"guest": "64Mi"}}}),
+        check=False,
+    )
+    assert 'unknown field "spec.domain.memry"' in said
+
+
+async def test_an_old_version_is_served_with_a_warning(applied: str, kubectl: Kubectl) -> None:
+    said = await kubectl(
+        "apply",
+        "--dry-run=server",
+        "-f",
+        str(ROOT / "tests/manifests/old-virtual-machine-instance.yaml"),
+    )
+    assert "Warning: kubevirt.io/v1alpha3 is now deprecated" in said
+
+
+async def test_a_bad_value_is_refused_with_its_path(
+    applied: str, client: Client, namespace: str
+) -> None:
+    with pytest.raises(Invalid) as refused:
+        await client.create(
+            scheme.CLONES.raw,
+            {"metadata": {"name": "x"}, "spec": {"volumeNamePolicy": "Whatever"}},
+            namespace,
+        )
+    assert "spec.volumeNamePolicy" in {cause.field for cause in refused.value.causes}
+
+
+async def test_a_backup_cannot_change_its_mind(
+    applied: str, client: Client, namespace: str, kubectl: Kubectl
+) -> None:
+    document = documents(ROOT / "tests/manifests/backup.yaml")[0]
+    await client.create(scheme.BACKUP_TRACKERS.raw, document, namespace)
+    said = await kubectl(
+        *("-n", namespace, "patch", "vmbackuptracker", document["metadata"]["name"]),
+        *("--type=merge", "-p", '{"spec":{"source":{"name":"another"}}}'),
+        check=False,
+    )
+    assert "spec is immutable after creation" in said
+
+
+async def test_a_typed_object_comes_back_as_it_was_written(
+    applied: str, client: Client, namespace: str
+) -> None:
+    document = documents(ROOT / "tests/manifests/virtual-machine.yaml")[0]
+    await client.create(scheme.VIRTUAL_MACHINES.raw, document, namespace)
+    machine = await client.get(scheme.VIRTUAL_MACHINES, "orchard", namespace)
+    raw = await client.get(scheme.VIRTUAL_MACHINES.raw, "orchard", namespace)
+    assert machine.spec.template.spec is not None
+    assert machine.spec.template.spec.domain.devices.disks[0].dedicated_io_thread is True
+    assert raw["spec"] == document["spec"]
+
+
+async def test_an_instance_has_no_status_subresource(
+    applied: str, client: Client, namespace: str
+) -> None:
+    """Clients of KubeVirt write an instance's status with the object itself."""
+    made = await client.create(
+        scheme.VIRTUAL_MACHINE_INSTANCES.raw,
+        {
+            **yaml.safe_load(a_vmi("whole", {"domain": {"devices": {}}})),
+            "status": {"phase": "Running"},
+        },
+        namespace,
+    )
+    assert made["status"]["phase"] == "Running"
+
+
+async def test_scaling_a_pool_works(
+    applied: str, client: Client, namespace: str, kubectl: Kubectl
+) -> None:
+    document = documents(ROOT / "tests/manifests/pool.yaml")[0]
+    await client.create(scheme.POOLS.raw, document, namespace)
+    await kubectl("-n", namespace, "scale", "vmpool/nursery", "--replicas=5")
+    assert (await client.get(scheme.POOLS, "nursery", namespace)).spec.replicas == 5
+
+
+def a_vmi(name: str, spec: dict[str, Any]) -> str:
+    document = {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachineInstance",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+    return str(yaml.safe_dump(document))
