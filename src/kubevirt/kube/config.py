@@ -11,6 +11,8 @@ Only a program's entry reads the environment: below it, configurations are hande
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kubevirt.base.errors import ConfigError
+from kubevirt.kube import addresses
 from kubevirt.kube.credentials import Credentials, HeldCredentials
 from kubevirt.kube.material import Material
 
@@ -23,6 +25,15 @@ class Impersonation:
     uid: str = ""
     groups: tuple[str, ...] = ()
     extra: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @property
+    def flaw(self) -> str:
+        """Why it cannot be sent in headers, as the end of a sentence; empty when it can."""
+        words = [self.user, self.uid, *self.groups, *self.extra]
+        words += [value for values in self.extra.values() for value in values]
+        if not self.user:
+            return "has no name"
+        return "" if all(map(str.isprintable, words)) else "has control characters in it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,3 +63,17 @@ class Config:
 
     origin: str = "the given configuration"
     """Where all this was found, for messages: `context "lab" of /home/ann/.kube/config`."""
+
+    def __post_init__(self) -> None:
+        for what, flaw in (
+            ("server", addresses.flaw_of_server(self.server)),
+            ("proxy", self.proxy_url and addresses.flaw_of_proxy(self.proxy_url)),
+            (
+                "tls-server-name",
+                self.tls_server_name and addresses.flaw_of_name(self.tls_server_name),
+            ),
+            ("impersonated user", self.impersonate and self.impersonate.flaw),
+        ):
+            if flaw:
+                # What is wrong is named, not shown: it may hold a password.
+                raise ConfigError(f"the {what} of {self.origin} {flaw}; correct it")

@@ -11,6 +11,7 @@ from kubevirt.base.errors import ConfigError
 from kubevirt.kube.config import Config
 from kubevirt.kube.credentials import HeldCredentials
 from kubevirt.kube.material import File
+from kubevirt.kube.proxies import proxy_for
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -27,8 +28,10 @@ def load(env: Mapping[str, str], folder: Path = SERVICE_ACCOUNT) -> Config:
             " name a kubeconfig file instead"
         )
     host, port = env["KUBERNETES_SERVICE_HOST"], env["KUBERNETES_SERVICE_PORT"]
+    server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
     config = Config(
-        server=f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}",
+        server=server,
+        proxy_url=proxy_for(server, env),
         credentials=HeldCredentials(token=File(folder / "token", "service account token")),
         ca=File(folder / "ca.crt", "cluster CA"),
         namespace=_namespace(folder / "namespace"),

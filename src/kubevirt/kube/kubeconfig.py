@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
 
 from kubevirt.base.errors import ConfigError
 from kubevirt.kube import exec_plugin
@@ -21,6 +20,7 @@ from kubevirt.kube.credentials import Credentials, HeldCredentials
 from kubevirt.kube.exec_plugin import ExecCredentials, ExecPlugin
 from kubevirt.kube.kubeconfig_file import Cluster, Context, Exec, Found, Kubeconfig, User, read
 from kubevirt.kube.material import File, Inline, Material
+from kubevirt.kube.proxies import proxy_for
 
 E = TypeVar("E")
 
@@ -45,7 +45,7 @@ def load(
 ) -> Config:
     """The configuration of one context, the current one unless named.
 
-    `cluster` and `user` override the context's. `env` is what exec plugins inherit.
+    `cluster` and `user` override the context's. `env` may name a proxy, and exec plugins inherit it.
     """
     files = read([Path(path).absolute() for path in paths])
     where, chosen = _chosen_context(files, context)
@@ -63,6 +63,7 @@ def load(
     config = _cluster_config(found_cluster, named_cluster)
     return replace(
         config,
+        proxy_url=config.proxy_url or proxy_for(config.server, env),
         credentials=_credentials(found_user, named_user, config, found_cluster.entry, env),
         impersonate=_impersonation(found_user.entry, named_user),
         namespace=chosen.entry.namespace or "default",
@@ -127,8 +128,9 @@ def _cluster_config(found: Found[Cluster], named: str) -> Config:
         ca=ca,
         insecure_skip_tls_verify=cluster.insecure_skip_tls_verify,
         tls_server_name=cluster.tls_server_name,
-        proxy_url=_proxy(cluster.proxy_url, named),
+        proxy_url=cluster.proxy_url,
         disable_compression=cluster.disable_compression,
+        origin=named,
     )
 
 
@@ -137,27 +139,7 @@ def _server(server: str, named: str, *, tls: bool) -> str:
         raise ConfigError(f"the {named} names no server; add its address, https://HOST:PORT")
     if "://" not in server:
         server = f"{'https' if tls else 'http'}://{server}"
-    if not _is_url(server, ("http", "https")):
-        raise ConfigError(f"the server of {named} is no address of the form https://HOST:PORT")
     return server.rstrip("/")
-
-
-def _proxy(url: str, named: str) -> str:
-    if url and not _is_url(url, ("http", "https")):
-        raise ConfigError(
-            f"the proxy-url of {named} is not of the form http://HOST:PORT;"
-            " only HTTP proxies are supported"
-        )
-    return url
-
-
-def _is_url(text: str, schemes: Sequence[str]) -> bool:
-    try:
-        parts = urlsplit(text)
-        _ = parts.port  # raises where it is no number
-    except ValueError:
-        return False
-    return parts.scheme in schemes and bool(parts.hostname)
 
 
 def _credentials(

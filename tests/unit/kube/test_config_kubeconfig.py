@@ -10,12 +10,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubevirt.base.clock import Clock
+from kubevirt.base.clock import Clock, SystemClock
 from kubevirt.base.errors import ConfigError
 from kubevirt.kube import default_config, kubeconfig
 from kubevirt.kube.config import Config, Impersonation
 from kubevirt.kube.credentials import Identity
 from kubevirt.kube.exec_plugin import ExecCredentials
+from kubevirt.kube.transport import Limits, Request, Transport
 
 SECRET = "s3cr3t-t0k3n"
 
@@ -285,9 +286,15 @@ def test_a_context_that_names_what_is_not_there_is_refused(
     ("cluster", "message"),
     [
         ({"server": ""}, "names no server"),
-        ({"server": "ftp://lab"}, "no address of the form"),
-        ({"server": "https://"}, "no address of the form"),
-        ({"server": "https://lab:port"}, "no address of the form"),
+        ({"server": "ftp://lab"}, "is not of the form https://HOST:PORT"),
+        ({"server": "https://"}, "is not of the form https://HOST:PORT"),
+        ({"server": "https://lab:port"}, "is not of the form https://HOST:PORT"),
+        ({"server": "https://lab:99999"}, "is not of the form https://HOST:PORT"),
+        ({"server": "https://[::1"}, "is not of the form https://HOST:PORT"),
+        ({"server": "https://a..b"}, "is not of the form https://HOST:PORT"),
+        ({"server": f"https://ann:{SECRET}@lab"}, "holds a user or a password"),
+        ({"server": "https://lab?x=y"}, "has a ? or # in it"),
+        ({"tls-server-name": "a b"}, "is no name of a host"),
         ({"proxy-url": "socks5://proxy"}, "only HTTP proxies are supported"),
         (
             {"certificate-authority": "ca", "insecure-skip-tls-verify": True},
@@ -302,6 +309,7 @@ def test_a_cluster_that_cannot_be_used_is_named(
     text = refusal(write(a_kubeconfig(cluster=cluster)))
     assert 'cluster "lab-cluster"' in text
     assert message in text
+    assert SECRET not in text
 
 
 @pytest.mark.parametrize(
@@ -326,6 +334,13 @@ def test_a_user_that_cannot_be_used_is_named(
     text = refusal(write(a_kubeconfig(user=user)))
     assert 'user "ann"' in text
     assert message in text
+
+
+def test_an_impersonated_user_that_would_break_the_headers_is_refused(write: Write) -> None:
+    for user in ({"as": "bob\r\nX-Evil: yes"}, {"as": "bob", "as-user-extra": {"a": ["\n"]}}):
+        text = refusal(write(a_kubeconfig(user=user)))
+        assert 'the impersonated user of context "lab"' in text
+        assert "has control characters in it" in text
 
 
 async def test_a_credential_file_that_is_missing_is_named_when_needed(
@@ -356,6 +371,20 @@ def test_whatever_a_kubeconfig_holds_it_is_used_or_refused_without_its_secrets(
     except ConfigError as error:
         named = str(error).replace(f'"{SECRET}"', "")  # as the name of a context, it may be shown
         assert SECRET not in named
+
+
+@given(
+    st.text(max_size=20) | st.from_regex(r"https?://[a-z0-9.:@\[\]%?#/ -]{0,12}", fullmatch=True)
+)
+def test_whatever_a_server_is_called_it_is_refused_or_can_be_asked(server: str) -> None:
+    try:
+        config = Config(server=server)
+    except ConfigError:
+        return
+    transport = Transport(config, clock=SystemClock(), user_agent="x", limits=Limits())
+    url = transport._url(Request(method="GET", path="/version"))
+    assert url.host
+    url.host.encode("idna")
 
 
 # Which file, when nobody names one.
