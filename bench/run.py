@@ -1,0 +1,121 @@
+"""The driver: build the peers, fill the server, let every contender run, print and keep the result."""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench import contest, machine, result, table
+from bench.contest import KUBERNETES, OURS, OURS_FULL, OURS_METADATA, QUEUE_CASES, client_go
+from bench.result import Result
+from bench.server import Server, filled_server
+from clusterup import binaries, errors, progress, settings
+
+RESULTS = Path(__file__).parent / "results"
+PEERS = Path(__file__).parent / "peers"
+GO_PROGRAM = "client-go-informer"
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    objects: int = 10_000
+    changes: int = 10_000
+    rounds: int = 3
+    queue_keys: int = 200_000
+    """Keys that our queue handles in one measurement; Go's handles ten times as many."""
+
+    @classmethod
+    def quick(cls) -> "Plan":
+        """Whether everything works, in less than a minute; the numbers mean little."""
+        return cls(objects=1_000, changes=1_000, rounds=1, queue_keys=20_000)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few objects, one round: a smoke test")
+    parser.add_argument("--objects", type=int, help="how many VMIs the server holds")
+    parser.add_argument("--rounds", type=int, help="how often each contender runs")
+    asked = parser.parse_args()
+    plan = Plan.quick() if asked.quick else Plan()
+    objects = asked.objects or plan.objects
+    plan = Plan(
+        objects=objects,
+        changes=objects,
+        rounds=asked.rounds or plan.rounds,
+        queue_keys=plan.queue_keys,
+    )
+    try:
+        print(asyncio.run(measure(plan)))
+    except errors.ClusterError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+async def measure(plan: Plan) -> str:
+    """The table; the whole result is in a file."""
+    say = progress.Progress("bench", sys.stderr)
+    peers = binaries.Binaries(PEERS, settings.cache_folder(os.environ))
+    await peers.ensure([GO_PROGRAM], say)
+    go_program = peers.path(GO_PROGRAM)
+    facts = machine.facts()
+    async with filled_server(objects=plan.objects, changes=plan.changes, say=say) as server:
+        found = _contest(go_program)
+        for number in range(plan.rounds):
+            await _round(found, server, say, f"round {number + 1} of {plan.rounds}")
+            await _queues(found, go_program, plan.queue_keys, server.folder, say)
+    text = table.render(found, server)
+    say.say(f"every number is in {_keep(found, server, facts)}")
+    return text
+
+
+def _contest(go_program: Path) -> Result:
+    full = client_go(go_program, "full", "client-go, every field")
+    return Result(
+        contenders=[
+            OURS,
+            OURS_FULL,
+            OURS_METADATA,
+            KUBERNETES,
+            full,
+            client_go(go_program, "subset", "client-go, the same declared fields"),
+            client_go(go_program, "nothing", "the server alone: read, not decoded"),
+        ],
+        client_go=full,
+    )
+
+
+async def _round(found: Result, server: Server, say: progress.Progress, title: str) -> None:
+    async with say.step(f"{title}: cold lists") as step:
+        for who in found.contenders:
+            step.detail = who.name
+            found.lists.setdefault(who.name, []).append(await contest.cold_list(who, server))
+    async with say.step(f"{title}: watches") as step:
+        for who in found.contenders:
+            step.detail = who.name
+            found.watches.setdefault(who.name, []).append(await contest.catch_up(who, server))
+
+
+async def _queues(
+    found: Result, go_program: Path, keys: int, folder: Path, say: progress.Progress
+) -> None:
+    async with say.step("work queues") as step:
+        for case in QUEUE_CASES:
+            step.detail = case.name
+            rates = found.queues.setdefault(case.name, {"ours": [], "go": []})
+            rates["ours"].append(await contest.our_queue(case, keys, folder))
+            rates["go"].append(await contest.go_queue(go_program, case, 10 * keys, folder))
+
+
+def _keep(found: Result, server: Server, facts: dict[str, object]) -> Path:
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
+    path.write_text(json.dumps(result.as_json(found, server, facts), indent=1) + "\n")
+    return path
