@@ -67,7 +67,8 @@ class Cluster:
             try:
                 return await self._start()
             except BaseException as error:
-                await self._clean_up(keep_logs=True)
+                self._save_logs()
+                await self._clean_up()
                 if isinstance(error, errors.ClusterError):
                     raise errors.ClusterError(
                         f"{error}\nlogs of the attempt: {self._logs}"
@@ -80,15 +81,15 @@ class Cluster:
             raise errors.Missing(
                 "you are not root, and the cluster is root's; run `sudo make cluster-down`"
             )
-        there = (
-            self._home.exists()
-            or self._tree.exists()
-            or bool(await network.links_of(self._settings.name))
-        )
+        links = await network.links_of(self._settings.name)
+        there = self._home.exists() or self._tree.exists() or bool(links)
         if there:
             with state.only_one(self._home):
                 async with self._say.step(f"stopping {self._settings.name}"):
-                    await self._clean_up(keep_logs=False)
+                    await self._clean_up()
+        shutil.rmtree(self._logs, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            self._home.parent.rmdir()
         return there
 
     def machine(self, name: str) -> machines.Machine:
@@ -296,7 +297,7 @@ class Cluster:
 
     # Down.
 
-    async def _clean_up(self, *, keep_logs: bool) -> None:
+    async def _clean_up(self) -> None:
         await self._tree.end()
         await network.remove_links(self._settings.name)
 
@@ -305,10 +306,6 @@ class Cluster:
 
         # A namespace is taken apart by the kernel a moment after its last process.
         await waiting.until(links_are_gone, limit_s=30, what="the cluster's links go")
-        if keep_logs:
-            self._save_logs()
-        else:
-            shutil.rmtree(self._logs, ignore_errors=True)
         await asyncio.to_thread(_remove, self._home)
 
     def _save_logs(self) -> None:
@@ -342,8 +339,8 @@ async def _listens(address: str, port: int) -> bool:
 
 
 def _remove(home: Path) -> None:
-    """Remove a cluster's folder, unless something is still mounted below it: then removing would
-    reach into what is mounted.
+    """Remove a cluster's folder, unless something is mounted below it: removing would reach into
+    what is mounted.
     """
     mounts = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
     if below := [mount for mount in mounts if Path(mount).is_relative_to(home)]:
@@ -352,5 +349,3 @@ def _remove(home: Path) -> None:
             f"run `umount {below[0]}` and then `make cluster-down` again"
         )
     shutil.rmtree(home)
-    with contextlib.suppress(OSError):
-        home.parent.rmdir()
