@@ -33,7 +33,7 @@ from kubevirt.kube.backoff import Backoff, BackoffSettings
 from kubevirt.kube.errors import ApiError, BadRequest, Expired, Invalid
 from kubevirt.kube.pulse import Pulse
 from kubevirt.kube.resource_version import is_older, newest
-from kubevirt.kube.snapshot import BATCH, Snapshot
+from kubevirt.kube.snapshot import Snapshot
 from kubevirt.kube.source import ObjectList, Source
 from kubevirt.kube.store import Cacheable, Store
 from kubevirt.kube.watch import EventType, Undecodable, WatchEvent
@@ -68,6 +68,9 @@ class ReflectorSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     steady_after_s: float = 10.0
     """A watch that lasted this long was a success: the next trouble starts with a short wait."""
+
+    batch: int = 256
+    """How many objects are handled before others get their turn: about a millisecond of work."""
 
     rewind_after_s: float = 60.0
     """For how long a server may answer with the past before it is believed to have lost data."""
@@ -236,7 +239,7 @@ class Reflector(Generic[T]):
         """The list is complete: from here on the store is what it says."""
         may_go_back = self._is_past_to_be_believed(version)
         self._seen = version if may_go_back else newest(self._seen, version)
-        for _ in snapshot.apply(may_go_back=may_go_back):
+        for _ in snapshot.apply(self._settings.batch, may_go_back=may_go_back):
             await self._clock.sleep(0)
         self._position = version
         self._is_in_doubt = self._pages_next = False
@@ -336,7 +339,7 @@ class Reflector(Generic[T]):
     async def _count_event(self) -> None:
         """Lets others run now and then: a buffer full of events never waits by itself."""
         self.events += 1
-        if self.events % BATCH == 0:
+        if self.events % self._settings.batch == 0:
             await self._clock.sleep(0)
 
     def _pages(self, limit: int) -> AsyncGenerator[ObjectList[T], None]:

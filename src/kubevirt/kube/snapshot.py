@@ -14,9 +14,6 @@ from kubevirt.kube.watch import Undecodable
 
 T = TypeVar("T", bound=Cacheable)
 
-BATCH = 256
-"""How many objects are applied before others get their turn: about a millisecond of work."""
-
 
 class Snapshot(Generic[T]):
     def __init__(self, store: Store[T]) -> None:
@@ -46,8 +43,8 @@ class Snapshot(Generic[T]):
         self._found.clear()
         self._has_nameless = False
 
-    def apply(self, *, may_go_back: bool = False) -> Iterator[None]:
-        """Makes the store equal to the list. Yields now and then, for the caller to let others run.
+    def apply(self, batch: int, *, may_go_back: bool = False) -> Iterator[None]:
+        """Makes the store equal to the list. Yields after each `batch`, for others to get their turn.
 
         What is new comes before what is gone: a reader in between sees too much rather than too
         little, and a controller that sees too much waits.
@@ -59,14 +56,14 @@ class Snapshot(Generic[T]):
             else:
                 self._store.put(item, may_go_back=may_go_back)
             pending += 1
-            if pending % BATCH == 0:
+            if pending % batch == 0:
                 yield
         if self._has_nameless:
             return  # It may be any of those that seem to be missing.
         for key in self._store.keys() - self._found.keys():
             self._store.discard(key)
             pending += 1
-            if pending % BATCH == 0:
+            if pending % batch == 0:
                 yield
 
 

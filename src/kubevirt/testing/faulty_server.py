@@ -14,7 +14,7 @@ here, as methods.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 from typing import Any, TypeVar
 
@@ -25,7 +25,7 @@ from kubevirt.base.errors import Unreachable
 from kubevirt.kube.errors import ApiError, from_status
 from kubevirt.kube.key import Key
 from kubevirt.kube.source import ObjectList
-from kubevirt.kube.watch import WatchEvent
+from kubevirt.kube.watch import EventType, WatchEvent
 from kubevirt.testing.history import Data, History
 from kubevirt.testing.view import View, bookmark
 
@@ -57,8 +57,11 @@ class FaultyServer:
         self.streams_lists = True
         """False: an older server, which refuses to stream a list."""
 
-        self.event_delay_s = 0.0
-        """How late each event is sent."""
+        self.delay_s = 0.0
+        """How late each answer and each event is."""
+
+        self.repeats = 0
+        """How many changes a resumed watch sends once more, though the client has seen them."""
 
         self.requests: list[str] = []
         """What was asked, in order: `list`, `watch 42`, `stream list`."""
@@ -209,62 +212,61 @@ class FaultyServer:
                 await self._be_fresh()
             else:
                 await self._arrive(f"watch {resource_version}")
-            cursor = int(resource_version or 0)
-            if cursor == 0:
-                cursor = self._shown
-                for data in view.objects(self.history.state(resource, cursor)):
+            words = self._say(view, stream, int(resource_version or 0), timeout_s or 3600)
+            async with aclosing(words):
+                async for event in words:
                     if not await self._deliver(stream):
                         return
-                    yield view.added(data)
-                if send_initial_events:
-                    yield bookmark(cursor, initial_events_end=True)
-            if cursor < self.history.compacted:
-                raise expired(cursor, self.history.compacted)
-            changes = self._changes(view, stream, cursor, timeout_s, bookmarks=allow_bookmarks)
-            async with aclosing(changes):
-                async for event in changes:
-                    yield event
+                    is_wanted = send_initial_events if event.initial_events_end else allow_bookmarks
+                    if is_wanted or event.type is not EventType.BOOKMARK:
+                        yield event
         finally:
             self._streams.discard(stream)
 
-    async def _changes(
-        self,
-        view: View[T],
-        stream: _Stream,
-        cursor: int,
-        timeout_s: float | None,
-        *,
-        bookmarks: bool,
+    async def _say(
+        self, view: View[T], stream: _Stream, cursor: int, timeout_s: float
     ) -> AsyncGenerator[WatchEvent[T], None]:
+        """All that a watch has to tell, until its time is over."""
         now = self._clock.monotonic
-        ends = now() + (timeout_s or 3600)
+        ends = now() + timeout_s
+        if cursor == 0:
+            cursor = self._shown
+            for data in view.objects(self.history.state(view.resource, cursor)):
+                yield view.added(data)
+            # What changed while the list was sent may come before its end.
+            for event in self._news(view, cursor):
+                cursor = int(event.resource_version)
+                yield event
+            yield bookmark(cursor, initial_events_end=True)
+        elif cursor < self.history.compacted:
+            raise expired(cursor, self.history.compacted)
+        else:
+            cursor = max(cursor - self.repeats, 0)
         next_bookmark = min(now() + self._bookmark_every_s, ends - 2)
-        while now() < ends:
-            if not stream.check():
-                return
+        while now() < ends and stream.check():
             changed = self._changed
-            for change in self.history.after(view.resource, cursor):
-                if change.number > self._shown:
-                    break
-                cursor = change.number
-                event = view.event(change)
-                if event is None:
-                    continue
-                if not await self._deliver(stream):
-                    return
+            for event in self._news(view, cursor):
+                cursor = int(event.resource_version)
                 yield event
             if now() >= next_bookmark:
                 next_bookmark = now() + self._bookmark_every_s
-                if bookmarks and cursor <= self._shown:
+                if cursor <= self._shown:
                     cursor = self._shown
-                    if not await self._deliver(stream):
-                        return
                     yield bookmark(cursor)
             await self._wait(changed, stream, min(next_bookmark, ends) - now())
 
+    def _news(self, view: View[T], cursor: int) -> Iterator[WatchEvent[T]]:
+        """What this replica shows after `cursor`, also what comes while that is being read."""
+        for change in self.history.after(view.resource, cursor):
+            if change.number > self._shown:
+                return
+            event = view.event(change)
+            if event is not None:
+                yield event
+
     async def _deliver(self, stream: _Stream) -> bool:
         """The way of one event over the wire. False when the stream ends before it."""
-        await self._clock.sleep(self.event_delay_s)
+        await self._clock.sleep(self.delay_s)
         if stream.is_stalled:
             await _forever()
         if stream.cuts_next_event:
@@ -281,7 +283,7 @@ class FaultyServer:
     async def _arrive(self, request: str) -> None:
         """A request comes in, and perhaps not through."""
         self.requests.append(request)
-        await self._clock.sleep(0)
+        await self._clock.sleep(self.delay_s)
         if self._is_down:
             raise Unreachable("connection refused")
         if self._failures:
