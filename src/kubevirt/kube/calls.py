@@ -11,7 +11,8 @@ from kubevirt.api.meta import PartialObjectMetadata
 from kubevirt.api.resource import Resource
 from kubevirt.base.errors import UserError
 from kubevirt.kube.decoding import Decoder
-from kubevirt.kube.transport import JSON, Request, Transport
+from kubevirt.kube.request import JSON, Request
+from kubevirt.kube.transport import Transport
 from kubevirt.kube.warnings import OnWarning
 
 T = TypeVar("T")

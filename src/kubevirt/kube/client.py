@@ -29,7 +29,9 @@ from kubevirt.kube.config import Config
 from kubevirt.kube.encoding import body_of
 from kubevirt.kube.pods import PodCalls
 from kubevirt.kube.reading import Reading
-from kubevirt.kube.transport import JSON, Limits, Request, Transport
+from kubevirt.kube.request import JSON, Limits, Request
+from kubevirt.kube.traffic import Traffic
+from kubevirt.kube.transport import Transport
 from kubevirt.kube.warnings import OnWarning
 from kubevirt.kube.writing import Writing
 
@@ -64,6 +66,11 @@ class Client(Reading, Writing, PodCalls):
     @property
     def config(self) -> Config:
         return self._transport.config
+
+    @property
+    def traffic(self) -> Traffic:
+        """What was asked so far, for `metrics.py`."""
+        return self._transport.traffic
 
     def heard_by(self, on_warning: OnWarning | None) -> Self:
         """The same client with another listener for what servers say beside their answers."""

@@ -13,10 +13,10 @@ What a caller can rely on:
 
 import random
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
+from itertools import count
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -38,10 +38,11 @@ from kubevirt.kube.errors import (
     TooManyRequests,
     Unauthorized,
 )
+from kubevirt.kube.request import Limits, Request
 from kubevirt.kube.tls import Tls
+from kubevirt.kube.traffic import Traffic
 from kubevirt.kube.warnings import OnWarning
 
-JSON = "application/json"
 ERROR_BODY_LIMIT = 1 << 20
 WEBSOCKET_MESSAGE_LIMIT = 16 << 20
 WEBSOCKET_HEARTBEAT_S = 30.0
@@ -52,51 +53,12 @@ ReadSome = Callable[[], Awaitable[bytes]]
 """Gives what has come in; nothing means that the server has finished."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    connect_s: float = 10.0
-    """For a connection, TLS included. A server that lives answers in far less."""
-
-    call_s: float = 65.0
-    """For a whole call, its second tries included. A server gives up after 60 s and says so; this is
-    long enough to hear it."""
-
-    watch_s: int = 300
-    """How long a watch runs when its caller does not say; up to twice that, so that the watches of
-    many clients do not all end at once."""
-
-    watch_grace_s: float = 30.0
-    """How long after its time the server has to close a watch before we do."""
-
-    tries: int = 5
-    """How often one call is made at most when the server keeps putting it off."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    method: str
-    path: str
-    params: tuple[tuple[str, str], ...] = ()
-    body: bytes | None = field(default=None, repr=False)
-    content_type: str = JSON
-    accept: str = JSON
-    resource: Resource[Any] | None = None
-    """What the path is about, for messages."""
-
-    subresource: str = ""
-    may_wait: bool = True
-    """Make it again when the server puts it off. An eviction is not: there, 429 is an answer."""
-
-    @property
-    def what(self) -> str:
-        return f"{self.method} {self.path}"
-
-
 class Transport:
     def __init__(self, config: Config, *, clock: Clock, user_agent: str, limits: Limits) -> None:
         self.config = config
         self.clock = clock
         self.limits = limits
+        self.traffic = Traffic()
         self._base = URL(config.server)
         self._tls = Tls(config) if self._base.scheme == "https" else None
         self._session: aiohttp.ClientSession | None = None
@@ -121,23 +83,20 @@ class Transport:
 
     async def call(self, request: Request, on_warning: OnWarning | None) -> bytes:
         """The whole answer."""
-        async with self._limited(request):
-            response = await self._insist(request, partial(self._ask, request, on_warning))
-            try:
-                body = await response.read()
-            except (aiohttp.ClientError, OSError) as error:
-                raise self._explained(error) from error
-            finally:
-                response.release()
-            return body
+
+        async def ask_and_read(identity: Identity) -> bytes:
+            response = await self._ask(request, on_warning, identity)
+            async with response:
+                return await response.read()
+
+        return await self._insist(request, ask_and_read)
 
     @asynccontextmanager
     async def stream(
         self, request: Request, on_warning: OnWarning | None
     ) -> AsyncIterator[ReadSome]:
         """The answer as it comes. Only its beginning has a time limit; the reader sets the rest."""
-        async with self._limited(request):
-            response = await self._insist(request, partial(self._ask, request, on_warning))
+        response = await self._insist(request, partial(self._ask, request, on_warning))
         try:
             yield partial(self._read_some, response)
         finally:
@@ -148,8 +107,7 @@ class Transport:
         self, request: Request, protocols: tuple[str, ...]
     ) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
         """A connection that both sides write to."""
-        async with self._limited(request):
-            connection = await self._insist(request, partial(self._upgrade, request, protocols))
+        connection = await self._insist(request, partial(self._upgrade, request, protocols))
         try:
             yield connection
         finally:
@@ -161,24 +119,17 @@ class Transport:
             raise RuntimeError("the client is not open: use it in an `async with` block")
         return self._session
 
-    @asynccontextmanager
-    async def _limited(self, request: Request) -> AsyncIterator[None]:
-        try:
-            async with self.clock.timeout(self.limits.call_s):
-                yield
-        except TimeoutError:
-            raise failures.too_slow(self.config.server, request.what, self.limits.call_s) from None
-
     async def _insist(self, request: Request, attempt: Callable[[Identity], Awaitable[R]]) -> R:
         """The first answer that is neither a refusal of old credentials nor a `not now`."""
-        give_up_at = self.clock.monotonic() + self.limits.call_s
+        left_s = self.limits.call_s
         renewed = False
-        tried = 0
-        while True:
+        for tried in count(1):
+            # Not within the limit: a person may be asked for it, who has limits of their own.
             identity = await self.config.credentials.identity(self.clock)
-            tried += 1
+            began = self.clock.monotonic()
             try:
-                return await attempt(identity)
+                async with self._limited(request, left_s):
+                    return await attempt(identity)
             except Unauthorized as error:
                 if renewed or not await self.config.credentials.renew(identity, self.clock):
                     raise self._not_let_in(error, identity) from None
@@ -186,25 +137,40 @@ class Transport:
             except (TooManyRequests, ServiceUnavailable) as error:
                 # A little more than asked for, so that those who were put off together part ways.
                 wait_s = error.after_s * random.uniform(1.0, 1.5)  # noqa: S311  # no secret
-                in_time = self.clock.monotonic() + wait_s < give_up_at
-                if not (request.may_wait and wait_s and in_time and tried < self.limits.tries):
+                left_s -= self.clock.monotonic() - began + wait_s
+                if not (request.may_wait and wait_s and left_s > 0 and tried < self.limits.tries):
                     raise
+                self.traffic.held_back(request.method, *self._about(request), wait_s)
                 await self.clock.sleep(wait_s)
             except (aiohttp.ClientError, OSError) as error:
                 raise self._explained(error, identity) from error
+        raise AssertionError("counting never ends")
+
+    @asynccontextmanager
+    async def _limited(self, request: Request, seconds: float) -> AsyncIterator[None]:
+        limit = self.clock.timeout(seconds)
+        try:
+            async with limit:
+                yield
+        except TimeoutError:
+            if not limit.expired():
+                raise  # aiohttp's own, which says more
+            raise failures.too_slow(self.config.server, request.what, self.limits.call_s) from None
 
     async def _ask(
         self, request: Request, on_warning: OnWarning | None, identity: Identity
     ) -> aiohttp.ClientResponse:
-        response = await self._opened.request(
-            request.method,
-            self._url(request),
-            data=request.body,
-            headers=self._headers(request, identity),
-            allow_redirects=False,
-            raise_for_status=False,
-            **self._way(identity),
-        )
+        with self._counting(request) as counted:
+            response = await self._opened.request(
+                request.method,
+                self._url(request),
+                data=request.body,
+                headers=self._headers(request, identity),
+                allow_redirects=False,
+                raise_for_status=False,
+                **self._way(identity),
+            )
+            counted(response.status)
         if on_warning is not None:
             for text in warnings.parse(response.headers.getall("Warning", ())):
                 on_warning(text)
@@ -218,18 +184,21 @@ class Transport:
     async def _upgrade(
         self, request: Request, protocols: tuple[str, ...], identity: Identity
     ) -> aiohttp.ClientWebSocketResponse:
-        try:
-            connection: aiohttp.ClientWebSocketResponse = await self._opened.ws_connect(
-                self._url(request),
-                protocols=protocols,
-                headers=self._headers(request, identity),
-                timeout=aiohttp.ClientWSTimeout(ws_close=WEBSOCKET_CLOSE_S),
-                heartbeat=WEBSOCKET_HEARTBEAT_S,
-                max_msg_size=WEBSOCKET_MESSAGE_LIMIT,
-                **self._way(identity),
-            )
-        except _UpgradeRefused as refused:
-            raise self._refusal(refused.answer, request) from None
+        with self._counting(request) as counted:
+            try:
+                connection: aiohttp.ClientWebSocketResponse = await self._opened.ws_connect(
+                    self._url(request),
+                    protocols=protocols,
+                    headers=self._headers(request, identity),
+                    timeout=aiohttp.ClientWSTimeout(ws_close=WEBSOCKET_CLOSE_S),
+                    heartbeat=WEBSOCKET_HEARTBEAT_S,
+                    max_msg_size=WEBSOCKET_MESSAGE_LIMIT,
+                    **self._way(identity),
+                )
+            except _UpgradeRefused as refused:
+                counted(refused.answer.code)
+                raise self._refusal(refused.answer, request) from None
+            counted(101)
         return connection
 
     def _refusal(self, answer: Answer, request: Request) -> ApiError | NotAnApi:
@@ -240,6 +209,29 @@ class Transport:
             resource=request.resource,
             subresource=request.subresource,
         )
+
+    @contextmanager
+    def _counting(self, request: Request) -> Iterator[Callable[[int], None]]:
+        """Tells `traffic` how long the answer took and what it was, or that there was none."""
+        began = self.clock.monotonic()
+
+        def counted(code: int | None) -> None:
+            self.traffic.answered(
+                request.method,
+                *self._about(request),
+                is_watch=request.is_watch,
+                code=code,
+                seconds=self.clock.monotonic() - began,
+            )
+
+        try:
+            yield counted
+        except (aiohttp.ClientError, OSError):
+            counted(None)
+            raise
+
+    def _about(self, request: Request) -> tuple[str, str, Resource[Any] | None]:
+        return str(self._base.origin()), request.path, request.resource
 
     async def _read_some(self, response: aiohttp.ClientResponse) -> bytes:
         try:

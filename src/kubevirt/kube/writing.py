@@ -24,7 +24,7 @@ from kubevirt.kube.calls import (
 from kubevirt.kube.decoding import status_in
 from kubevirt.kube.encoding import body_of, data_of, object_of
 from kubevirt.kube.patches import Apply, MergePatch, Patch
-from kubevirt.kube.transport import JSON
+from kubevirt.kube.request import JSON
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ from kubevirt.kube.client import Client
 from kubevirt.kube.config import Config
 from kubevirt.kube.containers import V4, V5, Channel
 from kubevirt.kube.errors import BadRequest, Forbidden, InternalError, NotFound
-from kubevirt.kube.transport import Limits
+from kubevirt.kube.request import Limits
 
 EXEC = "/api/v1/namespaces/home/pods/web/exec"
 LOG = "/api/v1/namespaces/home/pods/web/log"
@@ -119,6 +119,8 @@ async def test_a_program_that_fails_tells_its_exit_code(
 ) -> None:
     async def fails(socket: web.WebSocketResponse) -> None:
         await send(socket, 1, b"")  # servers open channels with empty messages
+        await socket.send_bytes(b"")
+        await socket.send_str("not ours")
         await send(socket, 2, b"oh no")
         await end(socket, exited(42))
 

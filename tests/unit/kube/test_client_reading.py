@@ -16,6 +16,7 @@ from tests.unit.kube.scripted_server import ScriptedServer, refuses, says, shows
 from kubevirt.api.meta import ObjectMeta
 from kubevirt.api.resource import Resource
 from kubevirt.base.errors import Unreachable, UserError
+from kubevirt.kube import reading
 from kubevirt.kube.client import Client
 from kubevirt.kube.config import Config
 from kubevirt.kube.errors import (
@@ -27,8 +28,8 @@ from kubevirt.kube.errors import (
     UndecodableObject,
 )
 from kubevirt.kube.lines import Lines
+from kubevirt.kube.request import Limits
 from kubevirt.kube.source import Source
-from kubevirt.kube.transport import Limits
 from kubevirt.kube.watch import EventType, Undecodable, WatchEvent
 
 
@@ -411,6 +412,15 @@ async def test_a_line_that_is_no_event_is_garbled(
 ) -> None:
     server.on("GET", PATH, streams(garbage))
     with pytest.raises(Garbled):
+        await watch(client)
+
+
+async def test_an_event_without_end_is_not_collected_forever(
+    server: ScriptedServer, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "EVENT_LIMIT", 1000)
+    server.on("GET", PATH, streams(b"x" * 900, b"x" * 900))
+    with pytest.raises(Garbled, match="an event has no end"):
         await watch(client)
 
 

@@ -1,5 +1,7 @@
 """TLS both ways: rotation without a restart, and refusals that say what to do."""
 
+import asyncio
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +17,7 @@ from tests.unit.kube.scripted_server import ScriptedServer, refuses, says
 
 from kubevirt.api.resource import Resource
 from kubevirt.base.errors import ConfigError, KubevirtError, Unreachable
+from kubevirt.kube.certificates import complaint
 from kubevirt.kube.client import Client
 from kubevirt.kube.config import Config
 from kubevirt.kube.credentials import HeldCredentials
@@ -241,6 +244,38 @@ async def test_a_server_that_speaks_tls_hangs_up_on_http(
     async with serving(authority.server_side(tmp_path)) as server:
         error = await failure(Config(server=server.url.replace("https:", "http:")))
         assert isinstance(error, Unreachable)
+
+
+async def test_a_refused_client_certificate_is_told_in_the_servers_words(
+    authority: Authority, stranger: Authority, tmp_path: Path
+) -> None:
+    context = authority.server_side(tmp_path, clients=authority)
+    context.maximum_version = ssl.TLSVersion.TLSv1_2  # it refuses while the client still listens
+
+    def refuse_one(listening: socket.socket) -> None:
+        # asyncio's server hangs up without a word; this one says why, as Go's does.
+        connection, _ = listening.accept()
+        with connection, pytest.raises(ssl.SSLError):
+            context.wrap_socket(connection, server_side=True)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        config = Config(
+            server=f"https://127.0.0.1:{listening.getsockname()[1]}",
+            ca=Inline(authority.pem, "ca"),
+            credentials=inline(stranger.issue("ann")),
+            origin="/etc/kube",
+        )
+        async with asyncio.TaskGroup() as group:
+            group.create_task(asyncio.to_thread(refuse_one, listening))
+            error = await failure(config)
+    assert isinstance(error, Untrusted)
+    assert "refused the TLS connection (tlsv1 alert unknown ca)" in str(error)
+    assert "check the client certificate in /etc/kube" in str(error)
+
+
+async def test_what_is_no_certificate_is_never_loaded(authority: Authority) -> None:
+    assert complaint(b"no PEM", datetime.now(UTC)) == "is not a PEM certificate"
+    assert complaint(authority.pem, datetime.now(UTC)) == ""
 
 
 def encrypted(pair: Pair) -> bytes:

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.kube.scripted_server import Answer, ScriptedServer, refuses, says, shows
+from tests.unit.kube.scripted_server import Answer, ScriptedServer, refuses, says, shows, streams
 
 from kubevirt.api.resource import Resource
 from kubevirt.base.clock import Clock, SystemClock
@@ -28,7 +28,8 @@ from kubevirt.kube.errors import (
 )
 from kubevirt.kube.material import File, Inline
 from kubevirt.kube.patches import MergePatch
-from kubevirt.kube.transport import Limits
+from kubevirt.kube.request import Limits
+from kubevirt.kube.transport import _watchful_socket
 from kubevirt.kube.warnings import Warnings
 
 LAMPS = Resource("house.example", "v1", "lamps", "Lamp", True, dict[str, Any])
@@ -145,6 +146,28 @@ async def test_every_call_ends(server: ScriptedServer) -> None:
         with pytest.raises(Unreachable, match="did not finish"):
             await anext(client.watch(LAMPS, "home", resource_version="1"))
     hang.set()
+
+
+class Thoughtful:
+    """Credentials that take their time: a person looks for the second factor."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    async def identity(self, clock: Clock) -> Identity:
+        await asyncio.sleep(self.seconds)
+        return Identity("Bearer found")
+
+    async def renew(self, refused: Identity, clock: Clock) -> bool:
+        return False
+
+
+async def test_looking_for_credentials_takes_nothing_from_the_calls_time(
+    server: ScriptedServer,
+) -> None:
+    config = Config(server=server.url, credentials=Thoughtful(0.7))
+    async with Client(config, limits=Limits(call_s=0.5)) as client:
+        assert await client.get(LAMPS, "hall", "home") == {}
 
 
 async def test_a_cancelled_call_is_cancelled(server: ScriptedServer, client: Client) -> None:
@@ -304,11 +327,40 @@ def test_headers_that_are_no_warnings_are_passed_over(header: str) -> None:
     assert list(warnings.parse([header])) == []
 
 
+# What is counted
+
+
+async def test_every_answer_is_counted_by_its_code_and_kind(
+    server: ScriptedServer, client: Client
+) -> None:
+    server.on("GET", HALL, refuses(429, retry_after=1), says({}))
+    server.on("GET", PATH, streams())
+    await client.get(LAMPS, "hall", "home")
+    async for _ in client.watch(LAMPS, "home", resource_version="1"):
+        pass
+    host = server.url.removeprefix("http://")
+    assert client.traffic.requests == {
+        ("429", "GET", host, "lamps", "GET"): 1,
+        ("200", "GET", host, "lamps", "GET"): 1,
+        ("200", "GET", host, "lamps", "WATCH"): 1,
+    }
+    [(verb, url)] = client.traffic.waits
+    assert (verb, url.startswith(server.url)) == ("GET", True)
+
+
+async def test_a_server_that_does_not_answer_is_counted_too() -> None:
+    async with Client(Config(server="http://127.0.0.1:1")) as client:
+        with pytest.raises(Unreachable):
+            await client.get(LAMPS, "hall", "home")
+        assert list(client.traffic.requests) == [("<error>", "GET", "127.0.0.1:1", "lamps", "GET")]
+
+
 # Trouble on the way
 
 
-async def failure(server: str, **limits: float) -> str:
-    async with Client(Config(server=server), limits=Limits(**limits)) as client:  # type: ignore[arg-type]  # floats only
+async def failure(server: str, *, proxy_url: str = "", connect_s: float = 10.0) -> str:
+    config = Config(server=server, proxy_url=proxy_url)
+    async with Client(config, limits=Limits(connect_s=connect_s)) as client:
         with pytest.raises(Unreachable) as caught:
             await client.get(LAMPS, "hall", "home")
     assert server in str(caught.value)
@@ -360,6 +412,35 @@ async def test_something_that_does_not_speak_http_is_named() -> None:
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as other:
         port = other.sockets[0].getsockname()[1]
         assert "something that is not HTTP" in await failure(f"http://127.0.0.1:{port}")
+
+
+async def test_a_proxy_that_refuses_or_is_away_is_named() -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as proxy:
+        port = proxy.sockets[0].getsockname()[1]
+        words = "the proxy answered 407; check the proxy-url"
+        assert words in await failure("https://lab", proxy_url=f"http://127.0.0.1:{port}")
+    words = "the proxy does not answer; check the proxy-url"
+    assert words in await failure("https://lab", proxy_url=f"http://127.0.0.1:{port}")
+
+
+def test_a_machine_that_is_gone_is_noticed_within_half_a_minute() -> None:
+    with _watchful_socket((socket.AF_INET, socket.SOCK_STREAM, 0)) as opened:
+
+        def option(level: int, name: int) -> int:
+            return opened.getsockopt(level, name)
+
+        assert option(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
+        silence = option(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE)
+        asking = option(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL)
+        times = option(socket.IPPROTO_TCP, socket.TCP_KEEPCNT)
+        assert silence + asking * times <= 30
+        assert option(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) <= 30_000
 
 
 async def test_a_redirect_is_not_followed(server: ScriptedServer, client: Client) -> None:

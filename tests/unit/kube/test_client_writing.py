@@ -77,6 +77,14 @@ async def test_an_object_may_be_plain_data_and_name_its_namespace_itself(
     assert server.last.json["apiVersion"] == "house.example/v2"
 
 
+async def test_what_is_no_object_is_not_sent(server: ScriptedServer, client: Client) -> None:
+    with pytest.raises(TypeError, match="is a mapping"):
+        await client.create(HOUSES, ["hall"])  # type: ignore[misc]  # the mistake under test
+    with pytest.raises(NotImplementedError, match="has no place in an API object"):
+        await client.create(HOUSES, {"door": object()})
+    assert server.seen == []
+
+
 async def test_an_object_without_a_namespace_goes_nowhere(client: Client) -> None:
     with pytest.raises(ValueError, match="live in namespaces"):
         await client.create(LAMPS, Lamp())

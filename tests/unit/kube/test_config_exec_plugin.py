@@ -221,6 +221,19 @@ async def test_a_plugin_without_a_path_is_looked_for_on_the_path(
     await credentials_by("our-login", env=env, folder=Path("/nowhere")).identity(clock)
 
 
+def test_what_a_plugin_is_told_has_only_what_is_set() -> None:
+    settings: dict[str, Any] = {"tls_server_name": "", "settings": None, "ca": None}
+    bare = exec_plugin.cluster_info(
+        server="https://lab", insecure_skip_tls_verify=False, proxy_url="", **settings
+    )
+    assert bare == {"server": "https://lab", "config": None}
+    full = exec_plugin.cluster_info(
+        server="https://lab", insecure_skip_tls_verify=True, proxy_url="http://p", **settings
+    )
+    assert full["insecure-skip-tls-verify"] is True
+    assert full["proxy-url"] == "http://p"
+
+
 # What goes wrong is named, and never shown.
 
 

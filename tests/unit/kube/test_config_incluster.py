@@ -63,6 +63,12 @@ async def test_a_token_that_is_away_for_a_moment_still_counts(account: Path, clo
     assert await config.credentials.identity(clock) == before
 
 
+async def test_a_token_file_that_was_never_filled_is_named(account: Path, clock: Clock) -> None:
+    (account / "token").write_text("")
+    with pytest.raises(ConfigError, match=r"service account token .*/token is empty"):
+        await incluster.load(ENV, account).credentials.identity(clock)
+
+
 def test_an_ipv6_server_is_written_in_brackets(account: Path) -> None:
     env = {**ENV, "KUBERNETES_SERVICE_HOST": "fd00::1"}
     assert incluster.load(env, account).server == "https://[fd00::1]:443"

@@ -16,7 +16,8 @@ from kubevirt.kube import default_config, kubeconfig
 from kubevirt.kube.config import Config, Impersonation
 from kubevirt.kube.credentials import Identity
 from kubevirt.kube.exec_plugin import ExecCredentials
-from kubevirt.kube.transport import Limits, Request, Transport
+from kubevirt.kube.request import Limits, Request
+from kubevirt.kube.transport import Transport
 
 SECRET = "s3cr3t-t0k3n"
 
