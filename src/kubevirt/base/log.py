@@ -93,10 +93,13 @@ class Logger:
         values: Mapping[str, Any],
         error: BaseException | None = None,
     ) -> None:
-        if self._sink.isEnabledFor(level):
-            message = _Event(event, {**self._values, **values})
-            # Two frames up is whoever called `info` and its siblings.
-            self._sink.log(level, message, exc_info=error, stacklevel=3)
+        if not self._sink.isEnabledFor(level):
+            return
+        if error is not None and not is_bug(error):
+            values, error = {**values, "reason": _told(error)}, None
+        message = _Event(event, {**self._values, **values})
+        # Two frames up is whoever called `info` and its siblings.
+        self._sink.log(level, message, exc_info=error, stacklevel=3)
 
 
 class _Event:
@@ -204,11 +207,18 @@ def _fields(record: logging.LogRecord, component: str) -> dict[str, Any]:
 
 def _why(error: BaseException) -> dict[str, str]:
     if not is_bug(error):
-        return {"reason": _without_secrets(_cut(str(error)))}
+        return {"reason": _without_secrets(_cut(_told(error)))}
     # The end of a trace is where it happened; a deep recursion is cut at its beginning.
     trace = "".join(traceback.format_exception(error))[-STACK_LIMIT:]
     reason = f"{type(error).__name__}: {error}".removesuffix(": ")
     return {"reason": _without_secrets(_cut(reason)), "stack": _without_secrets(trace)}
+
+
+def _told(error: BaseException) -> str:
+    """What an error of our own tree says, or all that a group of them do."""
+    if isinstance(error, BaseExceptionGroup):
+        return "; ".join(_told(each) for each in error.exceptions)
+    return str(error)
 
 
 def _terminal_fields(fields: Mapping[str, Any]) -> dict[str, Any]:

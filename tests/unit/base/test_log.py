@@ -156,6 +156,7 @@ def test_an_error_of_the_house_gives_its_reason_without_a_stack_trace(output: Ou
     log.warning("later", error=ExceptionGroup("two", [Retry("not yet"), Retry("nor now")]))
     error, warning = output.lines
     assert error["reason"] == "volume a is too small"
+    assert warning["reason"] == "not yet; nor now"
     assert "stack" not in error
     assert "stack" not in warning
 
@@ -297,7 +298,12 @@ def test_before_it_is_set_up_a_logger_is_plain_and_keeps_secrets(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     log.bind(vmi="default/testvm").warning("odd", token="hunter2")
-    assert caplog.messages == ["odd vmi=default/testvm token=[redacted]"]
+    log.warning("later", error=Retry("not yet"))
+    assert caplog.messages == [
+        "odd vmi=default/testvm token=[redacted]",
+        "later reason=not yet",
+    ]
+    assert "Traceback" not in caplog.text
 
 
 def test_closing_leaves_the_standard_library_as_it_was() -> None:
