@@ -9,7 +9,7 @@ step() { printf 'lint: %s\n' "$1" >&2; shift; "$@"; }
 step "ruff format" $bin/ruff format --check --quiet
 step "ruff check" $bin/ruff check --quiet
 step "mypy" $bin/mypy --no-error-summary
-step "import-linter" $bin/lint-imports --no-timings >/dev/null || { $bin/lint-imports; exit 1; }
+step "import-linter" $bin/lint-imports >/dev/null || { $bin/lint-imports; exit 1; }
 # shellcheck disable=SC2046  # file names in this repository have no spaces
 step "codespell" $bin/codespell $(git ls-files)
 # shellcheck disable=SC2046
