@@ -12,7 +12,10 @@ import aiohttp
 
 from clusterup import certificates, errors
 
-_LIMIT = aiohttp.ClientTimeout(total=10, connect=2)
+_LIMIT = aiohttp.ClientTimeout(total=30, connect=10)
+"""Busy machines take seconds for a TLS handshake."""
+_APPLY = "application/apply-patch+yaml"
+_MERGE = "application/merge-patch+json"
 
 
 class Api:
@@ -41,6 +44,14 @@ class Api:
     async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         return await self._json("POST", path, body)
 
+    async def apply(self, thing: Mapping[str, Any]) -> None:
+        """Create an object or bring it to what is given (server-side apply)."""
+        path = f"{object_path(thing)}?fieldManager=cluster-up&force=true"
+        await self._json("PATCH", path, thing, content_type=_APPLY)
+
+    async def merge(self, path: str, patch: Mapping[str, Any]) -> None:
+        await self._json("PATCH", path, patch, content_type=_MERGE)
+
     async def _status(self, path: str) -> int | None:
         """The code of the answer, or nothing when there is none."""
         try:
@@ -49,11 +60,19 @@ class Api:
         except (aiohttp.ClientError, TimeoutError):
             return None
 
-    async def _json(self, method: str, path: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
+    async def _json(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        *,
+        content_type: str = "application/json",
+    ) -> dict[str, Any]:
+        headers = {"Content-Type": content_type}
         try:
             async with (
                 self._session() as session,
-                session.request(method, path, json=body) as answer,
+                session.request(method, path, json=body, headers=headers) as answer,
             ):
                 content: dict[str, Any] = await answer.json()
         except (aiohttp.ClientError, TimeoutError) as error:
@@ -69,3 +88,12 @@ class Api:
             connector=aiohttp.TCPConnector(ssl=self._tls, force_close=True),
             trust_env=False,
         )
+
+
+def object_path(thing: Mapping[str, Any]) -> str:
+    """Where an object lives. The plural is guessed by its rule, which holds for the kinds we have."""
+    version, metadata = thing["apiVersion"], thing["metadata"]
+    prefix = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    if namespace := metadata.get("namespace"):
+        prefix += f"/namespaces/{namespace}"
+    return f"{prefix}/{thing['kind'].lower()}s/{metadata['name']}"

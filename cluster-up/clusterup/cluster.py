@@ -8,7 +8,6 @@ ends everything in the cluster's cgroups, and what lived in namespaces goes with
 import asyncio
 import contextlib
 import dataclasses
-import json
 import os
 import shutil
 from collections.abc import Awaitable, Callable
@@ -28,7 +27,6 @@ from clusterup import (
     nodes,
     pki,
     preflight,
-    processes,
     progress,
     registry,
     settings,
@@ -241,14 +239,15 @@ class Cluster:
         )
         self._running.append(control.spawn("etcd", plane.etcd()))
         await self._wait(lambda: control.listens(plane.etcd_port), "etcd listens")
+        self._running.append(control.spawn("kube-apiserver", plane.apiserver()))
+        await self._wait(admin.is_ready, "the API server is ready")
+        # Not earlier: the one ends by itself when the API server takes more than ten seconds, the
+        # other is refused before the roles are there, and then waits to try again.
         for name, argv in (
-            ("kube-apiserver", plane.apiserver()),
             ("kube-controller-manager", plane.controller_manager(manager)),
+            ("kube-scheduler", plane.scheduler(scheduler)),
         ):
             self._running.append(control.spawn(name, argv))
-        await self._wait(admin.is_ready, "the API server is ready")
-        # Before the API server has its roles, the scheduler would be refused and wait to try again.
-        self._running.append(control.spawn("kube-scheduler", plane.scheduler(scheduler)))
 
     async def _start_nodes(
         self,
@@ -261,7 +260,8 @@ class Cluster:
         for node in all_nodes:
             await self._wait(node.has_runtime, f"the container runtime of {node.name} listens")
             self._running.extend(node.start())
-        await self._apply([_kubelet_access(), *dns.objects(plan)])
+        for thing in (_kubelet_access(), *dns.objects(plan)):
+            await admin.apply(thing)
         self._running.append(dns.start(control, plan, plane.trust, self._programs, plane.url))
         names = [node.name for node in all_nodes]
 
@@ -272,20 +272,10 @@ class Cluster:
         await self._wait(
             lambda: _listens(plan.control_plane, dns.READY_PORT), "the cluster's DNS listens"
         )
-        await self._kubectl("label", "node", names[0], "node-role.kubernetes.io/control-plane=")
-        await self._kubectl("label", "node", *names, "node-role.kubernetes.io/worker=")
-
-    async def _apply(self, objects: list[dict[str, object]]) -> None:
-        listing = {"apiVersion": "v1", "kind": "List", "items": objects}
-        await self._kubectl("apply", "-f", "-", stdin=json.dumps(listing))
-
-    async def _kubectl(self, *words: str, stdin: str = "") -> None:
-        await processes.run(
-            *(self._home / "kubectl", "--kubeconfig", self._home / "kubeconfig"),
-            *words,
-            stdin=stdin,
-            env=processes.plain_environment(HOME=str(self._home)),
-        )
+        for name in names:
+            roles = ["worker", "control-plane"] if name == names[0] else ["worker"]
+            labels = {f"node-role.kubernetes.io/{role}": "" for role in roles}
+            await admin.merge(f"/api/v1/nodes/{name}", {"metadata": {"labels": labels}})
 
     async def _wait(self, probe: Callable[[], Awaitable[bool]], what: str) -> None:
         async def alive_and_probe() -> bool:

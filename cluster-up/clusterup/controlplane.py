@@ -135,9 +135,6 @@ class ControlPlane:
         return {
             "kubeconfig": str(kubeconfig),
             "authentication-kubeconfig": str(kubeconfig),
-            # They may start before the API server has its roles; asking it then would end them.
-            "authentication-skip-lookup": "true",
-            "client-ca-file": str(self.trust.ca_file),
             "authorization-kubeconfig": str(kubeconfig),
             "bind-address": "127.0.0.1",
             "secure-port": str(port),

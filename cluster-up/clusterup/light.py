@@ -287,11 +287,12 @@ class LightCluster:
         self._start("etcd", plane.etcd())
         await self._wait_for_etcd()
         self._start("kube-apiserver", plane.apiserver())
+        await self._wait_for_api()
+        # Not earlier: it ends by itself when the API server takes more than ten seconds.
         self._start(
             "kube-controller-manager",
             plane.controller_manager(self.folder / "controller-manager.kubeconfig"),
         )
-        await self._wait_for_api()
         path = "/api/v1/namespaces/default/serviceaccounts/default"
         await self._wait(lambda: self._admin().exists(path), "the first service account")
 

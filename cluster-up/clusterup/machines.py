@@ -68,7 +68,8 @@ class Machine:
             raise errors.ClusterError(f"{self.name} is not running")
         return [
             *("nsenter", "--target", str(self.pid), "--mount", "--net", "--pid", "--uts", "--ipc"),
-            *("--", *argv),
+            # Where we live in a changed root, the namespace's own root is another one.
+            *("--root", "--wd", "--", *argv),
         ]
 
     def file(self, path: str) -> Path:
