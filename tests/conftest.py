@@ -25,6 +25,7 @@ pytest_plugins = ["clusterup.pytest_plugin"]
 
 # A busy machine is not a failing test: what must be fast is measured in bench/.
 settings.register_profile("house", deadline=None)
+settings.register_profile("thorough", settings.get_profile("house"), max_examples=2000)
 settings.load_profile("house")
 
 

@@ -13,6 +13,7 @@ import random
 from collections.abc import Coroutine
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -162,6 +163,28 @@ class InformerMachine(RuleBasedStateMachine):
         """To another replica, of another version."""
         self.server.streams_lists = streams
         self.server.drop_streams()
+
+    @rule(
+        name=names,
+        tenths=st.integers(20, 100),
+        fault=st.sampled_from(["drop", "close", "stall", "compact", "delete", "recreate"]),
+    )
+    def interrupt_a_list(self, name: str, tenths: int, fault: str) -> None:
+        """A slow list is what most can happen to."""
+        self.server.go_down()
+        self.recreate(name, "red")
+        self.server.compact()
+        self.server.come_back()
+        self.server.delay_s = 0.3
+        self.wait(tenths / 10)
+        match fault:
+            case "delete":
+                self.delete(name)
+            case "recreate":
+                self.recreate(name, "blue")
+                self.server.compact()
+            case _:
+                getattr(self, fault)()
 
     # What time and we do
 
@@ -339,13 +362,15 @@ class SelectingInformerMachine(InformerMachine):
 
 
 def thoroughly() -> settings:
-    """As many examples as fit in a few seconds, times what a profile asks for."""
-    return settings(max_examples=settings().max_examples * 3, stateful_step_count=40)
+    """A few seconds with the house's profile."""
+    return settings(max_examples=settings().max_examples * 2, stateful_step_count=40)
 
 
+@pytest.mark.timeout(1800)
 def test_an_informer_of_everything_misses_and_invents_nothing() -> None:
     run_state_machine_as_test(InformerMachine, settings=thoroughly())
 
 
+@pytest.mark.timeout(1800)
 def test_an_informer_with_a_selector_misses_and_invents_nothing() -> None:
     run_state_machine_as_test(SelectingInformerMachine, settings=thoroughly())

@@ -33,6 +33,7 @@ from kubevirt.kube.backoff import Backoff, BackoffSettings
 from kubevirt.kube.errors import ApiError, BadRequest, Expired, Invalid
 from kubevirt.kube.pulse import Pulse
 from kubevirt.kube.resource_version import is_older, newest
+from kubevirt.kube.sharing import Sharing
 from kubevirt.kube.snapshot import Snapshot
 from kubevirt.kube.source import ObjectList, Source
 from kubevirt.kube.store import Cacheable, Store
@@ -122,6 +123,7 @@ class Reflector(Generic[T]):
         self._clock = clock
         self._settings = settings
         self._random = randomness
+        self._sharing = Sharing()
         self._backoff = Backoff(settings.backoff, randomness=randomness)
         self._log = log.bind(resource=resource.group_resource, namespace=scope.namespace)
 
@@ -193,7 +195,7 @@ class Reflector(Generic[T]):
             await self._list_in_pages()
 
     async def _list_in_pages(self) -> None:
-        snapshot = Snapshot(self._store)
+        snapshot = Snapshot(self._store, self._sharing)
         version = ""
         limit_s = self._settings.answer_limit_s
         pages = self._pages(self._settings.page_size)
@@ -214,7 +216,7 @@ class Reflector(Generic[T]):
         await self._adopt(snapshot, version)
 
     async def _read_streamed_list(self, events: AsyncGenerator[WatchEvent[T], None]) -> None:
-        snapshot = Snapshot(self._store)
+        snapshot = Snapshot(self._store, self._sharing)
         pulse = Pulse(self._settings.answer_limit_s, self._clock.monotonic())
         try:
             async with self._clock.timeout(pulse.limit_s) as deadline:
@@ -332,6 +334,7 @@ class Reflector(Generic[T]):
         elif isinstance(thing, Undecodable):
             self._store.put_unreadable(thing)
         else:
+            self._sharing.share(thing)
             self._store.put(thing)
         self._position = newest(self._position, version)
         self._seen = newest(self._seen, version)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from kubevirt.kube.key import Key
+from kubevirt.kube.sharing import Sharing
 from kubevirt.kube.store import Cacheable, Store
 from kubevirt.kube.watch import Undecodable
 
@@ -16,8 +17,9 @@ T = TypeVar("T", bound=Cacheable)
 
 
 class Snapshot(Generic[T]):
-    def __init__(self, store: Store[T]) -> None:
+    def __init__(self, store: Store[T], sharing: Sharing) -> None:
         self._store = store
+        self._sharing = sharing
         self._found: dict[Key, T | Undecodable] = {}
         self._has_nameless = False
 
@@ -30,13 +32,15 @@ class Snapshot(Generic[T]):
             self._has_nameless = True
             return
         known = self._store.last_readable(key)
-        self._found[key] = known if known is not None and _is_same(item, known) else item
+        if known is not None and _is_same(item, known):
+            self._found[key] = known
+        else:
+            self._sharing.share(item)
+            self._found[key] = item
 
     def remove(self, item: T | Undecodable) -> None:
         """It was deleted while the list was streamed."""
-        found = self._found.get(Key.of(item))
-        if found is not None and found.metadata.uid == item.metadata.uid:
-            del self._found[Key.of(item)]
+        self._found.pop(Key.of(item), None)
 
     def clear(self) -> None:
         """The server forgot the list and begins another."""
