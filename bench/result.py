@@ -1,7 +1,8 @@
-"""What a run found: medians of the rounds, and whether the targets are reached.
+"""What a run found, and whether the targets are reached.
 
-Times depend on the machine, ratios of contenders in one run hardly do: so targets are ratios, and every
-round measures all contenders before the next begins, to let them share whatever disturbs the machine.
+Of several rounds the fastest counts for times, because whatever else the machine does can only add
+to them, and the median for memory. Seconds depend on the machine, ratios of contenders in one run
+hardly do: so targets are ratios.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,10 +25,10 @@ class Result:
     """Case to `ours` and `go`, in keys per second."""
 
     def list_seconds(self, who: Contender) -> float:
-        return median(run.seconds for run in self.lists[who.name])
+        return min(run.seconds for run in self.lists[who.name])
 
     def list_cpu_seconds(self, who: Contender) -> float:
-        return median(run.cpu_seconds for run in self.lists[who.name])
+        return min(run.cpu_seconds for run in self.lists[who.name])
 
     def bytes_per_object(self, who: Contender) -> float:
         return median(run.bytes_per_object for run in self.lists[who.name])
@@ -36,10 +37,13 @@ class Result:
         return median(run.after.peak_rss for run in self.lists[who.name])
 
     def events_per_second(self, who: Contender) -> float:
-        return median(run.events_per_second for run in self.watches[who.name])
+        return max(run.events_per_second for run in self.watches[who.name])
+
+    def cpu_seconds_per_event(self, who: Contender) -> float:
+        return min(run.cpu_seconds / run.events for run in self.watches[who.name])
 
     def keys_per_second(self, case: str, who: str) -> float:
-        return median(self.queues[case][who])
+        return max(self.queues[case][who])
 
 
 @dataclass(frozen=True)

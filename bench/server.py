@@ -12,16 +12,18 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bench import population
-from clusterup import progress, waiting
+from clusterup import errors, progress, waiting
 from clusterup.light import LightCluster
 from kubevirt.api import crds
 from kubevirt.api.scheme import NAMESPACES, VIRTUAL_MACHINE_INSTANCES
+from kubevirt.base.errors import Unreachable
 from kubevirt.kube import kubeconfig
 from kubevirt.kube.client import Client
-from kubevirt.kube.errors import NoSuchResource
+from kubevirt.kube.errors import AlreadyExists, NoSuchResource, Overloaded
 from kubevirt.kube.patches import MergePatch
 
 CONTROLLERS = "serviceaccount-controller"
@@ -33,6 +35,8 @@ HISTORY_S = 60.0
 """The API server keeps at least the events of its last 75 s; older ones are not counted upon."""
 CHECKPOINT_EVERY = 500
 LIMIT_S = 30.0
+WAITS_S = (1.0, 5.0, 10.0)
+"""Between attempts to write what the server did not take in its time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,6 +138,18 @@ async def _change(client: Client, objects: int, changes: int, step: progress.Ste
     return _History(past=past, present=str(present), events=changes - before)
 
 
+async def _insist(act: Callable[[], Awaitable[None]]) -> None:
+    """Do it even though the machine is busy. To do it twice leaves no second trace."""
+    for wait_s in WAITS_S:
+        try:
+            return await act()
+        except AlreadyExists:
+            return None
+        except (Overloaded, Unreachable):
+            await asyncio.sleep(wait_s)
+    return await act()
+
+
 async def _version(client: Client) -> str:
     """How far the collection is."""
     async with contextlib.aclosing(
@@ -153,9 +169,12 @@ async def _all_at_once(
 
     async def work() -> None:
         for number in left:
-            await act(number)
+            await _insist(partial(act, number))
             step.detail = f"{number + 1} of {total}"
 
-    async with asyncio.TaskGroup() as tasks:
-        for _ in range(WRITERS):
-            tasks.create_task(work())
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(WRITERS):
+                tasks.create_task(work())
+    except ExceptionGroup as group:
+        raise errors.Broken(f"the server cannot be filled: {group.exceptions[0]}") from group

@@ -16,7 +16,7 @@ def render(result: Result, server: Server) -> str:
             *_block(
                 (
                     f"{server.objects} VMIs of {size}",
-                    *("list s", "cpu s", "B/VMI", "peak MB", "events/s"),
+                    *("list s", "cpu s", "B/VMI", "peak MB", "events/s", "cpu us/event"),
                 ),
                 (_contender(result, who) for who in result.contenders),
             ),
@@ -50,6 +50,7 @@ def _contender(result: Result, who: Contender) -> Row:
         f"{result.list_cpu_seconds(who):.2f}",
         *memory,
         f"{result.events_per_second(who):.0f}",
+        f"{result.cpu_seconds_per_event(who) * 1e6:.0f}",
     )
 
 
