@@ -1,6 +1,6 @@
 """Controller: workers that bring one key after the other into its desired state.
 
-    vms = Controller("vm", reconcile, queue=WorkQueue("vm", clock), clock=clock)
+    vms = Controller("vm", reconcile, clock=clock)
     vms.watch(vm_informer, own)
     vms.watch(vmi_informer, owner_in(vm_informer))
     await vms.run()
@@ -12,6 +12,8 @@ watched cache is complete, and never runs twice at once for one key (`queue.py`)
     returns After(s)      again in s seconds, whatever happens
     raises Retry          again after a growing wait, at least `after_s`
     raises UserError      not again: `on_user_error` tells the user, who must change something
+    raises Refused        both: the user is told, and it is tried again, since somebody else may
+                          change what the server allows (a quota, a role, a webhook)
     raises LeadershipLost the controller ends with it: this process may not act any more
     anything else         a bug: its stack trace is logged once, and it is tried again like Retry
 """
@@ -26,8 +28,9 @@ from typing import Generic, Protocol, TypeVar
 from msgspec import Struct
 
 from kubevirt.base.clock import Clock
-from kubevirt.base.errors import Retry, UserError
+from kubevirt.base.errors import ConfigError, Retry, UserError
 from kubevirt.base.log import get_logger
+from kubevirt.kube.errors import Refused
 from kubevirt.kube.leader import LeadershipLost
 from kubevirt.kube.queue import QueueClosed, WorkQueue
 from kubevirt.kube.store import Cacheable, Change
@@ -39,6 +42,9 @@ log = get_logger(__name__)
 
 LOUD_AFTER = 10
 """Retries are normal and silent; so many in a row are worth a line (about 5 s with the defaults)."""
+
+_OUT_OF_THE_USERS_HANDS = (Refused, ConfigError)
+"""What a server does not allow, or how it is reached, changes without a change of the object."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +95,19 @@ class Controller(Generic[K]):
         name: str,
         reconcile: Reconcile[K],
         *,
-        queue: WorkQueue[K],
         clock: Clock,
+        queue: WorkQueue[K] | None = None,
         settings: ControllerSettings | None = None,
         wait_for: Iterable[Synced] = (),
         on_user_error: OnUserError[K] | None = None,
         before_each: Callable[[], None] = lambda: None,
     ) -> None:
-        """`wait_for` are caches that `reconcile` reads but that trigger nothing. `before_each` may
-        raise LeadershipLost: pass the elector's `assert_leader`, so that a process that was paused
-        does not act on what it believed before.
+        """`queue` is one of its own unless given. `wait_for` are caches that `reconcile` reads but
+        that trigger nothing. `before_each` may raise LeadershipLost: pass the elector's
+        `assert_leader`, so that a process that was paused does not act on what it believed before.
         """
         self.name = name
-        self.queue = queue
+        self.queue = queue if queue is not None else WorkQueue(name, clock)
         self.outcomes: Counter[str] = Counter()
         """How often a reconcile ended how: done, after, retry, user_error, bug."""
         self._reconcile = reconcile
@@ -220,7 +226,10 @@ class Controller(Generic[K]):
 
     async def _tell_user(self, key: K, error: UserError) -> None:
         self.outcomes["user_error"] += 1
-        self.queue.forget(key)
+        if isinstance(error, _OUT_OF_THE_USERS_HANDS):
+            self.queue.retry(key)
+        else:
+            self.queue.forget(key)
         self._log.info("only the user can help", key=str(key), reason=str(error))
         if self._on_user_error is None:
             return

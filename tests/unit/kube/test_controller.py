@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from tests.lamps import LAMPS, Lamp, key, lamp, running
 
+from kubevirt.api.meta import Status
 from kubevirt.base.clock import Clock
-from kubevirt.base.errors import Retry, UserError
+from kubevirt.base.errors import ConfigError, Retry, UserError
 from kubevirt.base.tasks import background
 from kubevirt.kube.controller import DONE, After, Controller, ControllerSettings, Result
+from kubevirt.kube.errors import Forbidden
 from kubevirt.kube.informer import Informer
 from kubevirt.kube.key import Key
 from kubevirt.kube.leader import LeadershipLost
@@ -125,6 +127,24 @@ async def test_the_user_is_told_of_what_only_the_user_can_mend_and_nothing_is_re
     assert told == [("a", "no such volume")]
     assert work.times == [0]
     assert controller.outcomes == {"user_error": 1}
+
+
+@pytest.mark.parametrize(
+    "error", [Forbidden(Status(message="exceeded quota")), ConfigError("a login page answers")]
+)
+async def test_what_a_server_refuses_is_told_and_tried_again_for_a_quota_may_be_raised(
+    work: Work, clock: Clock, error: UserError
+) -> None:
+    told: list[str] = []
+
+    async def tell(key: str, error: UserError) -> None:
+        told.append(str(error))
+
+    work.endings = [raises(error), raises(error)]
+    async with work.running("a", on_user_error=tell):
+        await clock.sleep(100)
+    assert told == [str(error)] * 2
+    assert work.times == [0, 0.005, 0.015]
 
 
 async def test_a_user_error_needs_no_listener(work: Work, clock: Clock) -> None:
