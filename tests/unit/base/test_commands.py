@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import kubevirt
+from kubevirt.base import commands
 from kubevirt.base.commands import Completed, Limits, run, spawn, stream
 from kubevirt.base.errors import (
     CommandFailed,
@@ -165,6 +166,28 @@ async def test_cancelling_the_task_ends_the_program_with_its_family(tmp_path: Pa
         task.cancel()
     assert task.cancelled()
     await until(lambda: not any(is_alive(pid) for pid in family))
+
+
+async def test_a_task_cancelled_at_once_leaves_nothing_behind() -> None:
+    before = open_files()
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(run("sleep", "1000"))
+        await asyncio.sleep(0)
+        task.cancel()
+    await asyncio.sleep(0)
+    assert open_files() == before
+    assert not zombies()
+
+
+async def test_a_program_that_hangs_in_the_kernel_is_named_and_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(commands, "KILL_S", 0.05)
+    async with spawn("sleep", "1000") as process:
+        with monkeypatch.context() as kernel:
+            kernel.setattr(os, "killpg", lambda pid, number: None)
+            with pytest.raises(CommandFailed, match="was killed and does not end: it hangs in the"):
+                await process.terminate(grace_s=0.05)
 
 
 async def test_what_a_program_leaves_in_its_group_ends_with_it(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 from kubevirt.base.errors import Retry, UserError
 from kubevirt.base.log import DEFAULT_VERBOSITY, Logs, configure, get_logger
+from kubevirt.base.quantity import Quantity
 
 
 class Terminal(io.StringIO):
@@ -261,6 +263,17 @@ def test_libraries_speak_through_the_same_lines(output: Output) -> None:
     line = output.line
     assert (line["msg"], line["logger"]) == ("Unhandled exception", "aiohttp.server")
     assert line["component"] == "virt-handler"
+
+
+def test_an_error_of_the_house_that_a_library_logs_has_no_stack_trace(output: Output) -> None:
+    logging.getLogger("asyncio").error("never retrieved", exc_info=UserError("too small"))
+    assert output.line["reason"] == "too small"
+    assert "stack" not in output.line
+
+
+def test_other_values_are_written_as_people_call_them(output: Output) -> None:
+    log.info("stored", path=Path("/var/lib"), size=Quantity.parse("1.5Gi"))
+    assert (output.line["path"], output.line["size"]) == ("/var/lib", "1536Mi")
 
 
 def test_warnings_become_lines(output: Output) -> None:
