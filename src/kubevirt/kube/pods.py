@@ -10,7 +10,8 @@ from kubevirt.kube import containers, failures
 from kubevirt.kube.calls import Calls, Parameter, delete_options, request_for_one
 from kubevirt.kube.encoding import body_of
 
-PODS: Resource[dict[str, Any]] = Resource("", "v1", "pods", "Pod", True, dict[str, Any])
+# Only their place on the server matters here; `api.scheme` has the type.
+_PODS: Resource[dict[str, Any]] = Resource("", "v1", "pods", "Pod", True, dict[str, Any])
 
 
 class PodCalls(Calls):
@@ -71,7 +72,7 @@ class PodCalls(Calls):
             "stderr": not tty,
             "tty": tty,
         }
-        request = request_for_one("GET", PODS, pod, namespace, "exec", params=options)
+        request = request_for_one("GET", _PODS, pod, namespace, "exec", params=options)
         words = tuple(("command", word) for word in command)
         request = replace(request, params=(*request.params, *words), accept="*/*")
         async with self._transport.websocket(request, containers.PROTOCOLS) as connection:
@@ -100,7 +101,7 @@ class PodCalls(Calls):
             "timestamps": timestamps or None,
             "limitBytes": limit_bytes,
         }
-        request = request_for_one("GET", PODS, pod, namespace, "log", params=options, accept="*/*")
+        request = request_for_one("GET", _PODS, pod, namespace, "log", params=options, accept="*/*")
         # A container may be silent for as long as it likes, but what is written must come.
         limit_s = None if follow else self._transport.limits.call_s
         async with self._transport.stream(request, self._on_warning) as read_some:
@@ -126,7 +127,7 @@ class PodCalls(Calls):
     ) -> None:
         request = request_for_one(
             "POST",
-            PODS,
+            _PODS,
             pod,
             namespace,
             subresource,

@@ -16,7 +16,6 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
-from itertools import count
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -122,11 +121,12 @@ class Transport:
     async def _insist(self, request: Request, attempt: Callable[[Identity], Awaitable[R]]) -> R:
         """The first answer that is neither a refusal of old credentials nor a `not now`."""
         left_s = self.limits.call_s
-        renewed = False
-        for tried in count(1):
+        tried, renewed = 0, False
+        while True:
             # Not within the limit: a person may be asked for it, who has limits of their own.
             identity = await self.config.credentials.identity(self.clock)
             began = self.clock.monotonic()
+            tried += 1
             try:
                 async with self._limited(request, left_s):
                     return await attempt(identity)
@@ -144,7 +144,6 @@ class Transport:
                 await self.clock.sleep(wait_s)
             except (aiohttp.ClientError, OSError) as error:
                 raise self._explained(error, identity) from error
-        raise AssertionError("counting never ends")
 
     @asynccontextmanager
     async def _limited(self, request: Request, seconds: float) -> AsyncIterator[None]:

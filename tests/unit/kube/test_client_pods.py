@@ -276,12 +276,12 @@ async def test_a_log_that_stalls_is_given_up_unless_it_is_followed(server: Scrip
     async def stalls(request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse()
         await response.prepare(request)
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(2.5)
         await response.write(b"late")
         return response
 
     server.on("GET", LOG, stalls)
-    async with Client(Config(server=server.url), limits=Limits(call_s=0.5)) as client:
+    async with Client(Config(server=server.url), limits=Limits(call_s=1.5)) as client:
         with pytest.raises(Unreachable, match="fell silent: the log of web"):
             await anext(client.log("web", "home"))
         assert [piece async for piece in client.log("web", "home", follow=True)] == [b"late"]

@@ -165,8 +165,8 @@ class Thoughtful:
 async def test_looking_for_credentials_takes_nothing_from_the_calls_time(
     server: ScriptedServer,
 ) -> None:
-    config = Config(server=server.url, credentials=Thoughtful(0.7))
-    async with Client(config, limits=Limits(call_s=0.5)) as client:
+    config = Config(server=server.url, credentials=Thoughtful(2.0))
+    async with Client(config, limits=Limits(call_s=1.5)) as client:
         assert await client.get(LAMPS, "hall", "home") == {}
 
 

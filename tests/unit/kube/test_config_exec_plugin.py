@@ -289,7 +289,7 @@ async def test_a_plugin_that_must_ask_is_not_run_without_a_terminal(
 async def test_a_plugin_that_never_ends_is_ended(
     program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exec_plugin, "UNATTENDED_LIMIT_S", 0.2)
+    monkeypatch.setattr(exec_plugin, "UNATTENDED_LIMIT_S", 2.0)
     command = program(f"echo $$ > {tmp_path}/pid; exec sleep 1000")
     assert "did not finish within 0.2 s" in await refusal(credentials_by(command))
     pid = int((tmp_path / "pid").read_text())
@@ -300,7 +300,7 @@ async def test_a_plugin_that_never_ends_is_ended(
 async def test_a_plugin_that_leaves_a_child_behind_does_not_hold_us_up(
     program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exec_plugin, "UNATTENDED_LIMIT_S", 0.2)
+    monkeypatch.setattr(exec_plugin, "UNATTENDED_LIMIT_S", 2.0)
     command = program(f"sleep 1000 & echo $! > {tmp_path}/pid; wait")
     assert "did not finish" in await refusal(credentials_by(command))
     os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
