@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.process import Memory, started
-from bench.server import Server
+from bench.server import History, Server
 from clusterup import errors
 
 
@@ -106,15 +106,15 @@ async def cold_list(contender: Contender, server: Server) -> ListRun:
     )
 
 
-async def catch_up(contender: Contender, server: Server) -> WatchRun:
-    history = [f"--list-at={server.past}", f"--until={server.present}"]
-    argv = [*contender.argv, f"--kubeconfig={server.kubeconfig}", *history]
+async def catch_up(contender: Contender, server: Server, history: History) -> WatchRun:
+    time = [f"--list-at={history.past}", f"--until={history.present}"]
+    argv = [*contender.argv, f"--kubeconfig={server.kubeconfig}", *time]
     async with started(contender.name, argv, server.folder) as process:
         await process.expect("ready")
         process.proceed()
         await process.expect("synced")
         followed = await process.expect("followed")
-    _require(contender, "events", followed["events"], server.events)
+    _require(contender, "events", followed["events"], history.events)
     return WatchRun(
         seconds=followed["seconds"],
         cpu_seconds=followed["cpu_seconds"],

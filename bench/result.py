@@ -77,7 +77,6 @@ def as_json(result: Result, server: Server, machine: dict[str, Any]) -> dict[str
         "server": {
             "objects": server.objects,
             "object_bytes": server.object_bytes,
-            "events": server.events,
         },
         "targets": [{**asdict(each), "reached": each.is_reached} for each in targets(result)],
         "lists": {

@@ -47,34 +47,44 @@ class Server:
     objects: int
     object_bytes: float
     """Mean size of one object in a list, as it is sent."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """What happened between two moments of the collection."""
+
     past: str
     """A resource version after which `events` changes happened."""
     present: str
-    """The resource version of the last change."""
+    """The resource version of the last of them."""
     events: int
 
 
 @contextlib.asynccontextmanager
-async def filled_server(
-    *, objects: int, changes: int, say: progress.Progress
-) -> AsyncIterator[Server]:
+async def filled_server(objects: int, say: progress.Progress) -> AsyncIterator[Server]:
     async with LightCluster(controllers=CONTROLLERS, api_flags=API_FLAGS) as cluster:
-        async with Client(kubeconfig.load([cluster.kubeconfig], os.environ)) as client:
+        async with _client(cluster.kubeconfig) as client:
             await _define_vmis(client)
             async with say.step(f"creating {objects} VMIs") as step:
                 await _create(client, objects, step)
-            async with say.step(f"changing them {changes} times") as step:
-                history = await _change(client, objects, changes, step)
             body = await client.raw("GET", VIRTUAL_MACHINE_INSTANCES.path())
         yield Server(
             kubeconfig=cluster.kubeconfig,
             folder=cluster.folder,
             objects=objects,
             object_bytes=len(body) / objects,
-            past=history.past,
-            present=history.present,
-            events=history.events,
         )
+
+
+async def make_history(server: Server, changes: int, say: progress.Progress) -> History:
+    """Change VMIs in turn, as often as `changes` says."""
+    title = f"changing VMIs {changes} times"
+    async with _client(server.kubeconfig) as client, say.step(title) as step:
+        return await _change(client, server.objects, changes, step)
+
+
+def _client(path: Path) -> Client:
+    return Client(kubeconfig.load([path], os.environ))
 
 
 async def _define_vmis(client: Client) -> None:
@@ -104,15 +114,8 @@ async def _create(client: Client, objects: int, step: progress.Step) -> None:
     await _all_at_once(range(objects), create, step, objects)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _History:
-    past: str
-    present: str
-    events: int
-
-
-async def _change(client: Client, objects: int, changes: int, step: progress.Step) -> _History:
-    """Change VMIs in turn. The past begins as early as the server is sure to remember it."""
+async def _change(client: Client, objects: int, changes: int, step: progress.Step) -> History:
+    """The past of the history begins as early as the server is sure to remember it."""
     checkpoints: list[tuple[float, int, str]] = []
     present = 0
 
@@ -135,7 +138,7 @@ async def _change(client: Client, objects: int, changes: int, step: progress.Ste
         await _all_at_once(turns, change, step, changes)
     remembered = time.monotonic() - HISTORY_S
     _, before, past = next(each for each in checkpoints if each[0] > remembered)
-    return _History(past=past, present=str(present), events=changes - before)
+    return History(past=past, present=str(present), events=changes - before)
 
 
 async def _insist(act: Callable[[], Awaitable[None]]) -> None:

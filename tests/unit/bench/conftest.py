@@ -13,7 +13,4 @@ def a_server() -> Server:
         folder=Path("/nowhere"),
         objects=100,
         object_bytes=4_100.0,
-        past="1",
-        present="3001",
-        events=3_000,
     )
