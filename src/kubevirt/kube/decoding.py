@@ -165,10 +165,9 @@ def _error(status: Status) -> KubevirtError:
 
 
 def _resource_version(decoded: Any, raw: Raw) -> str:
-    metadata = getattr(decoded, "metadata", None)
-    if not isinstance(metadata, ObjectMeta):
-        metadata = _identity(raw)
-    return metadata.resource_version or ""
+    # Any type's own metadata will do; only plain data, which has no attributes, is read once more.
+    version = getattr(getattr(decoded, "metadata", None), "resource_version", None)
+    return str(version or _identity(raw).resource_version or "")
 
 
 def _identity(raw: bytes | Raw) -> ObjectMeta:
