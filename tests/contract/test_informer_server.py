@@ -1,0 +1,296 @@
+"""An informer on a real server: what it sees, and that nothing done to the server makes it miss anything."""
+
+import asyncio
+import os
+import random
+import shutil
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Any
+
+import pytest
+from tests.contract.conftest import CRDS, config_of
+from tests.contract.lamps import CONFIG_MAPS, LAMP_CRD, TYPED_CONFIG_MAPS, ConfigMap, a_config_map
+
+from clusterup.light import LightCluster
+from kubevirt.api.resource import Resource
+from kubevirt.base.clock import SystemClock
+from kubevirt.base.errors import Retry
+from kubevirt.base.tasks import background
+from kubevirt.kube.backoff import BackoffSettings
+from kubevirt.kube.client import Client
+from kubevirt.kube.errors import NoSuchResource, NotFound
+from kubevirt.kube.informer import Informer
+from kubevirt.kube.key import Key
+from kubevirt.kube.patches import MergePatch
+from kubevirt.kube.reflector import ReflectorSettings, StaleAnswer
+from kubevirt.kube.store import Change
+
+pytestmark = pytest.mark.timeout(240)  # most of it is a server's start on a busy machine
+
+OURS = "ours=yes"
+QUICK = ReflectorSettings(backoff=BackoffSettings(base_s=0.1, cap_s=1.0, jitter=1.0))
+
+
+def informer_of(
+    client: Client,
+    resource: Resource[Any] = TYPED_CONFIG_MAPS,
+    settings: ReflectorSettings = QUICK,
+    **options: Any,
+) -> Informer[Any]:
+    options = {"label_selector": OURS, **options}
+    return Informer(client, resource, clock=SystemClock(), settings=settings, **options)
+
+
+def running(informer: Informer[Any]) -> AbstractAsyncContextManager[None]:
+    return background(informer.run())
+
+
+async def until(condition: Callable[[], object], limit_s: float = 50) -> None:
+    async with asyncio.timeout(limit_s):
+        while not condition():  # noqa: ASYNC110  # looks at it from outside, as a user would
+            await asyncio.sleep(0.02)
+
+
+def ours(name: str, colour: str = "white", **labels: str) -> dict[str, Any]:
+    return a_config_map(name, {"ours": "yes", **labels}, colour=colour)
+
+
+def paint(colour: str) -> MergePatch:
+    return MergePatch({"data": {"colour": colour}})
+
+
+class Journal:
+    """A handler that knows what no change may ever look like, and keeps its own copy of the cache."""
+
+    def __init__(self) -> None:
+        self.copy: dict[Key, ConfigMap] = {}
+        self.seen: set[tuple[str, str]] = set()
+        self.complaints: list[str] = []
+        self._versions: dict[str, int] = {}
+        self._gone: set[str] = set()
+
+    def __call__(self, change: Change[ConfigMap]) -> None:
+        metadata = change.object.metadata
+        if self.copy.get(change.key) is not change.old:
+            self.complaints.append(f"{change.key} was not like that")
+        if metadata.uid in self._gone:
+            self.complaints.append(f"{change.key} came back from the dead")
+        if change.new is None:
+            del self.copy[change.key]
+            self._gone.add(metadata.uid)
+            return
+        version = int(metadata.resource_version or 0)
+        if version <= self._versions.get(metadata.uid, 0):
+            self.complaints.append(f"{change.key} went back in time")
+        self._versions[metadata.uid] = version
+        self.copy[change.key] = change.new
+        self.seen.add((metadata.uid, str(version)))
+
+
+async def test_an_informer_sees_what_there_is_and_what_changes(
+    client: Client, namespace: str
+) -> None:
+    await client.create(CONFIG_MAPS, ours("first"), namespace)
+    informer = informer_of(client, namespace=namespace)
+    journal = Journal()
+    informer.add_handler(journal)
+    async with running(informer):
+        await informer.wait_synced()
+        assert [each.metadata.name for each in informer] == ["first"]
+        await client.create(CONFIG_MAPS, ours("second"), namespace)
+        await client.patch(CONFIG_MAPS, "first", paint("red"), namespace)
+        await client.delete(CONFIG_MAPS, "second", namespace)
+        last = await client.patch(CONFIG_MAPS, "first", paint("blue"), namespace)
+        await until(lambda: informer.resource_version == last["metadata"]["resourceVersion"])
+        first = informer.get(Key(namespace, "first"))
+    assert first is not None
+    assert first.data == {"colour": "blue"}
+    assert len(journal.seen) == 4
+    assert not journal.complaints
+    # The list was streamed, and the stream is the watch.
+    assert informer.counts["lists"] == informer.counts["watches"] == 1
+    assert informer.counts["failures"] == 0
+
+
+async def test_a_server_that_streams_no_lists_is_read_in_pages(
+    start_light_cluster: Callable[..., Awaitable[LightCluster]],
+) -> None:
+    cluster = await start_light_cluster(api_flags={"feature-gates": "WatchList=false"})
+    async with Client(config_of(cluster.kubeconfig)) as client:
+        for number in range(5):
+            await client.create(CONFIG_MAPS, ours(f"cm-{number}"), "default")
+        settings = ReflectorSettings(page_size=2)
+        informer = informer_of(client, settings=settings, namespace="default")
+        async with running(informer):
+            await informer.wait_synced()
+            assert len(informer) == 5
+            await client.delete(CONFIG_MAPS, "cm-3", "default")
+            await until(lambda: len(informer) == 4)
+    assert informer.counts["failures"] == 0
+
+
+async def test_selectors_and_metadata_alone_narrow_what_is_kept(
+    client: Client, namespace: str
+) -> None:
+    await client.create(CONFIG_MAPS, ours("desk", room="study"), namespace)
+    await client.create(CONFIG_MAPS, ours("hall", room="hall"), namespace)
+    by_label = informer_of(
+        client, CONFIG_MAPS.metadata_only, namespace=namespace, label_selector="room=study"
+    )
+    by_field = informer_of(client, namespace=namespace, field_selector="metadata.name=hall")
+    async with running(by_label), running(by_field):
+        await by_label.wait_synced()
+        await by_field.wait_synced()
+        [desk] = by_label
+        [hall] = by_field
+        assert desk.kind == "PartialObjectMetadata"
+        assert desk.metadata.labels["room"] == "study"
+        assert hall.metadata.name == "hall"
+        move = MergePatch({"metadata": {"labels": {"room": "hall"}}})
+        await client.patch(CONFIG_MAPS, "desk", move, namespace)
+        await until(lambda: len(by_label) == 0)
+
+
+async def test_a_kind_that_is_installed_later_is_waited_for(client: Client) -> None:
+    crd = {
+        "metadata": {"name": "lamps.later.example"},
+        "spec": {**LAMP_CRD["spec"], "group": "later.example"},
+    }
+    lamps = Resource("later.example", "v1", "lamps", "Lamp", True, ConfigMap)
+    informer = informer_of(client, lamps, label_selector="")
+    async with running(informer):
+        await until(lambda: isinstance(informer.last_error, NoSuchResource))
+        await client.create(CRDS, crd)
+        try:
+            await informer.wait_synced()
+            assert informer.last_error is None
+        finally:
+            await client.delete(CRDS, "lamps.later.example")
+
+
+@pytest.fixture
+async def cluster(
+    start_light_cluster: Callable[..., Awaitable[LightCluster]],
+) -> LightCluster:
+    """One to be broken."""
+    return await start_light_cluster()
+
+
+@pytest.fixture
+async def own_client(cluster: LightCluster) -> AsyncIterator[Client]:
+    async with Client(config_of(cluster.kubeconfig)) as client:
+        yield client
+
+
+class Painter:
+    """Somebody who creates, changes and deletes without end, and remembers what was acknowledged."""
+
+    def __init__(self, client: Client) -> None:
+        self.acknowledged: list[tuple[str, str]] = []
+        self._client = client
+        self._random = random.Random(7)
+
+    async def run(self) -> None:
+        while True:
+            with suppress(Retry, NotFound):
+                await self._change(f"cm-{self._random.randrange(20)}")
+            await asyncio.sleep(0.01)
+
+    async def _change(self, name: str) -> None:
+        colour = str(self._random.random())
+        if self._random.random() < 0.2:
+            await self._client.delete(CONFIG_MAPS, name, "default")
+            return
+        try:
+            done = await self._client.patch(CONFIG_MAPS, name, paint(colour), "default")
+        except NotFound:
+            done = await self._client.create(CONFIG_MAPS, ours(name, colour), "default")
+        self.acknowledged.append((done["metadata"]["uid"], done["metadata"]["resourceVersion"]))
+
+
+@pytest.mark.parametrize("fault", ["kill the API server", "restart etcd"])
+async def test_no_change_is_missed_while_the_server_is_broken(
+    cluster: LightCluster, own_client: Client, fault: str
+) -> None:
+    informer = informer_of(own_client, namespace="default")
+    journal = Journal()
+    informer.add_handler(journal)
+    painter = Painter(own_client)
+    async with running(informer):
+        await informer.wait_synced()
+        async with background(painter.run()):
+            for _ in range(2):
+                await asyncio.sleep(1)
+                if fault == "kill the API server":
+                    await cluster.kill_apiserver()
+                    await asyncio.sleep(0.5)
+                    await cluster.start_apiserver()
+                else:
+                    await cluster.restart_etcd()
+                await asyncio.sleep(1)
+        final = await own_client.list(TYPED_CONFIG_MAPS, "default", label_selector=OURS)
+        versions = {Key.of(each): each.metadata.resource_version for each in final.items}
+        await until(lambda: versions_in(informer) == versions)
+        await until(lambda: informer.last_error is None)
+
+    assert not journal.complaints
+    assert {key: each.metadata.resource_version for key, each in journal.copy.items()} == versions
+    missed = set(painter.acknowledged) - journal.seen
+    assert len(painter.acknowledged) > 50
+    # A server that restarts forgets what it had not told: then only the outcome can be seen, and
+    # the changes on the way there were never there for us. Without that, each one was seen.
+    assert not missed or informer.counts["lists"] > 1
+
+
+def versions_in(informer: Informer[ConfigMap]) -> dict[Key, str | None]:
+    return {Key.of(each): each.metadata.resource_version for each in informer}
+
+
+async def test_a_server_that_hangs_is_noticed_by_its_silence(
+    cluster: LightCluster, own_client: Client
+) -> None:
+    settings = ReflectorSettings(silence_limit_s=2, answer_limit_s=2, backoff=QUICK.backoff)
+    informer = informer_of(own_client, settings=settings, namespace="default")
+    pid = cluster._daemons["kube-apiserver"].pid
+    assert pid
+    async with running(informer):
+        await informer.wait_synced()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            await until(lambda: "silent" in str(informer.last_error), limit_s=10)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        await own_client.create(CONFIG_MAPS, ours("after"), "default")
+        await until(lambda: len(informer) == 1)
+
+
+async def test_a_server_restored_from_a_backup_is_followed_into_the_past(
+    cluster: LightCluster, own_client: Client
+) -> None:
+    settings = ReflectorSettings(rewind_after_s=3, backoff=QUICK.backoff)
+    informer = informer_of(own_client, settings=settings, namespace="default")
+    data, backup = cluster.folder / "etcd", cluster.folder / "backup"
+    await own_client.create(CONFIG_MAPS, ours("kept"), "default")
+    async with running(informer):
+        await informer.wait_synced()
+        await cluster.kill_apiserver()
+        await cluster.stop_etcd()
+        shutil.copytree(data, backup)
+        await cluster.start_etcd()
+        await cluster.start_apiserver()
+        for number in range(50):
+            await own_client.create(CONFIG_MAPS, ours(f"lost-{number}"), "default")
+        await until(lambda: len(informer) == 51)
+
+        await cluster.kill_apiserver()
+        await cluster.stop_etcd()
+        shutil.rmtree(data)
+        shutil.copytree(backup, data)
+        await cluster.start_etcd()
+        await cluster.start_apiserver()
+        await until(lambda: isinstance(informer.last_error, StaleAnswer))
+        await until(lambda: [each.metadata.name for each in informer] == ["kept"])
+        await own_client.create(CONFIG_MAPS, ours("new"), "default")
+        await until(lambda: len(informer) == 2)
