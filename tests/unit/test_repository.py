@@ -1,0 +1,43 @@
+"""Rules of the repository that no linter knows."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LOCKS = [ROOT / "requirements.lock", ROOT / "requirements-dev.lock"]
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_the_locks_have_hashes_and_no_addresses(lock: Path) -> None:
+    requirements = re.split(r"\n(?=\S)", lock.read_text().strip())
+    assert all("--hash=sha256:" in each for each in requirements)
+    assert "://" not in lock.read_text()
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_a_lock_holds_every_dependency_of_the_product(lock: Path) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    locked = {line.split("==")[0] for line in lock.read_text().splitlines() if "==" in line}
+    wanted = {re.split(r"[<>=!]", each)[0].strip() for each in project["dependencies"]}
+    assert wanted <= locked
+
+
+def test_a_make_target_is_three_lines_at_most_and_explained() -> None:
+    blocks = (ROOT / "Makefile").read_text().split("\n\n")
+    targets = [block.splitlines() for block in blocks if block.startswith(".PHONY")]
+    assert targets
+    for phony, rule, *recipe in targets:
+        name = phony.removeprefix(".PHONY: ")
+        assert re.fullmatch(rf"{name}:.*## .+", rule), f"{name} has no explanation"
+        assert len(recipe) <= 2, f"{name} does too much in the Makefile"
+
+
+def test_every_lint_exception_has_its_reason() -> None:
+    text = (ROOT / "pyproject.toml").read_text()
+    section = text.split("[tool.ruff.lint]")[1].split("[tool.ruff.lint.pylint]")[0]
+    entries = [line for line in section.splitlines() if re.match(r'\s+"[A-Z]+\d*",', line)]
+    assert entries
+    assert [line for line in entries if "#" not in line] == []
