@@ -209,5 +209,5 @@ async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-QueueMachine.TestCase.settings = settings(max_examples=200, stateful_step_count=50)
+QueueMachine.TestCase.settings = settings(max_examples=100, stateful_step_count=50)
 TestQueue = QueueMachine.TestCase
