@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from bench.contest import Contender
-from bench.result import Result, targets
+from bench.result import Result, Target, targets
 from bench.server import Server
 
 Row = Sequence[str]
@@ -27,16 +27,8 @@ def render(result: Result, server: Server) -> str:
             ),
             "",
             *_block(
-                ("target: kubevirt-py, declared fields", "at most", "found", ""),
-                (
-                    (
-                        each.what,
-                        f"{each.most:.1f}x",
-                        f"{each.found:.2f}x",
-                        "reached" if each.is_reached else "MISSED",
-                    )
-                    for each in targets(result)
-                ),
+                ("kubevirt-py, declared fields", "found", "at most", "server alone", "target"),
+                (_target(each) for each in targets(result)),
             ),
         ]
     )
@@ -62,14 +54,24 @@ def _queue(result: Result, case: str) -> Row:
     return case, *(f"{result.keys_per_second(case, who):,.0f}" for who in ("ours", "go"))
 
 
+def _target(target: Target) -> Row:
+    floor = "" if target.floor is None else f"{target.floor:.2f}x"
+    return target.what, f"{target.found:.2f}x", f"{target.most:.1f}x", floor, target.verdict
+
+
 def _block(head: Row, rows: Iterable[Row]) -> list[str]:
     """Columns that line up: words to the left, numbers to the right."""
-    cells = [head, *rows]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
+    body = list(rows)
+    cells = [head, *body]
+    columns = range(len(head))
+    widths = [max(len(row[column]) for row in cells) for column in columns]
+    numeric = [all(row[column][:1].isdigit() for row in body if row[column]) for column in columns]
     lines = [
         "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            row[column].rjust(widths[column])
+            if numeric[column]
+            else row[column].ljust(widths[column])
+            for column in columns
         ).rstrip()
         for row in cells
     ]

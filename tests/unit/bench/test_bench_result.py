@@ -5,7 +5,7 @@ from pathlib import Path
 from bench import result, table
 from bench.contest import KUBERNETES, OURS, ListRun, WatchRun, client_go
 from bench.process import Memory
-from bench.result import Result
+from bench.result import Result, Target
 from bench.server import Server
 
 PROGRAM = Path("/cache/client-go-informer")
@@ -38,6 +38,7 @@ def a_result() -> Result:
     return Result(
         contenders=[OURS, KUBERNETES, GO, DRAIN],
         client_go=GO,
+        server_alone=DRAIN,
         lists=lists,
         watches={name: [watch] for name in lists},
         queues={"one key, 1 worker": {"ours": [1e5], "go": [1e6]}},
@@ -52,6 +53,12 @@ def test_a_target_compares_the_best_rounds_of_one_run() -> None:
     # The disturbed round of 9 s does not count.
     assert found["list to synced, of kubernetes' time"].found == 1.0 / 4.0
     assert not found["list to synced, of client-go's time"].is_reached
+
+
+def test_a_target_below_the_time_of_the_server_is_called_what_it_is() -> None:
+    assert Target("list to synced", 0.3, found=0.6, floor=0.5).verdict.endswith("takes longer")
+    assert Target("list to synced", 0.3, found=0.6, floor=0.2).verdict == "MISSED"
+    assert Target("list to synced", 0.3, found=0.2, floor=0.1).verdict == "reached"
 
 
 def test_the_table_lines_up_and_names_what_was_missed(a_server: Server) -> None:
