@@ -25,7 +25,6 @@ from datetime import datetime
 from math import inf
 from typing import NoReturn, Protocol, TypeVar
 
-import msgspec
 from msgspec import Struct
 
 from kubevirt.api.core.lease import Lease, LeaseSpec
@@ -105,10 +104,8 @@ class LeaderElector:
         self._settings = settings or ElectionSettings()
         self._random = randomness or random.Random()  # noqa: S311  # spreads load, hides nothing
         self._lease: Lease | None = None
-        self._changed_at = (
-            -inf
-        )  # when a change of the Lease was last seen: what candidates count from
-        self._renewed_at = -inf  # when the last renewal was sent: what a holder counts from
+        self._changed_at = -inf  # a change of the Lease was seen: candidates count from here
+        self._renewed_at = -inf  # the last renewal was sent: a holder counts from here
         self._log = log.bind(lease=f"{namespace}/{name}", identity=identity)
 
     @property
@@ -119,7 +116,7 @@ class LeaderElector:
     @property
     def is_leader(self) -> bool:
         """Whether this process leads at this moment, whatever it was doing in the last one."""
-        return self._clock.monotonic() < self._renewed_at + self._settings.lease_duration_s
+        return self._left_s > 0
 
     def assert_leader(self) -> None:
         """Raises LeadershipLost unless this process leads at this moment."""
@@ -181,11 +178,12 @@ class LeaderElector:
         """Renews until that fails; then raises LeadershipLost."""
         while True:
             await self._clock.sleep(self._settings.retry_period_s)
+            limit_s = min(self._settings.renew_deadline_s, self._left_s)
             try:
-                async with self._clock.timeout(self._settings.renew_deadline_s):
+                async with self._clock.timeout(limit_s):
                     await self._renew()
             except TimeoutError:
-                self._lose(f"it could not be renewed for {self._settings.renew_deadline_s:g} s")
+                self._lose(f"it could not be renewed for {limit_s:g} s")
 
     async def _renew(self) -> None:
         while True:
@@ -194,6 +192,11 @@ class LeaderElector:
             if await self._attempt(self._extend):
                 return
             await self._clock.sleep(self._settings.retry_period_s)
+
+    @property
+    def _left_s(self) -> float:
+        """For how long nobody else can have taken the Lease, however late this process learns it."""
+        return self._renewed_at + self._settings.lease_duration_s - self._clock.monotonic()
 
     async def _extend(self) -> bool:
         now = self._clock.monotonic()
@@ -256,19 +259,19 @@ class LeaderElector:
         """The Lease, held by this process as of now."""
         now = _micro_time(self._clock.now())
         is_mine = self.leader == self.identity
+        is_first = self._lease is None
         transitions = self._spec.lease_transitions or 0
         return LeaseSpec(
             holder_identity=self.identity,
             lease_duration_seconds=self._settings.lease_duration_s,
             acquire_time=self._spec.acquire_time if is_mine else now,
             renew_time=now,
-            lease_transitions=transitions if is_mine else transitions + 1,
+            lease_transitions=transitions if is_mine or is_first else transitions + 1,
         )
 
     async def _create(self, sent_at: float) -> None:
-        self._lease = None
-        spec = msgspec.structs.replace(self._claim(), lease_transitions=0)
-        lease = Lease(metadata=ObjectMeta(name=self._name, namespace=self._namespace), spec=spec)
+        metadata = ObjectMeta(name=self._name, namespace=self._namespace)
+        lease = Lease(metadata=metadata, spec=self._claim())
         self._saw(await self._client.create(LEASES, lease, self._namespace))
         self._renewed_at = sent_at
 
@@ -284,7 +287,9 @@ class LeaderElector:
 
     async def _patch(self, spec: LeaseSpec, sent_at: float) -> None:
         """Writes the Lease unless somebody else did since it was seen; then Conflict."""
-        version = self._lease.metadata.resource_version if self._lease else None
+        if self._lease is None:
+            raise AssertionError("a Lease that was never seen would be taken from its holder")
+        version = self._lease.metadata.resource_version
         patch = MergePatch({"metadata": {"resourceVersion": version}, "spec": spec})
         self._saw(await self._client.patch(LEASES, self._name, patch, self._namespace))
         self._renewed_at = sent_at

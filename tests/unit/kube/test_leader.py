@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
+from kubevirt.api.meta import Status
 from kubevirt.api.scheme import LEASES
 from kubevirt.base.clock import Clock
+from kubevirt.base.errors import Unreachable
 from kubevirt.base.tasks import background
 from kubevirt.base.virtual_time import VirtualClock, VirtualTimeLoop
+from kubevirt.kube.errors import NotFound
 from kubevirt.kube.key import Key
 from kubevirt.kube.leader import ElectionSettings, LeaderElector, LeadershipLost
 from kubevirt.testing.faulty_client import FaultyClient
@@ -273,8 +276,40 @@ async def test_a_holder_whose_lease_was_deleted_makes_a_new_one(
         server.delete(LEASES, LEASE)
         await clock.sleep(10)
         assert leads(one)
-        assert lease_on(server)["holderIdentity"] == "one"
+        spec = lease_on(server)
+        assert spec["holderIdentity"] == "one"
+        assert spec["acquireTime"] == "2030-01-01T00:00:00.000000Z", "it has led all the time"
+        assert spec["leaseTransitions"] == 0
         assert one.ended == []
+
+
+async def test_a_holder_whose_lease_was_deleted_does_not_take_it_from_who_was_faster(
+    server: FaultyServer, clock: Clock
+) -> None:
+    one = Process("one", server, clock)
+    async with asyncio.TaskGroup() as group:
+        first = group.create_task(_lost(one))
+        await clock.sleep(60.5)
+        server.delete(LEASES, LEASE)
+        server.create(LEASES, a_lease(holder="faster"))
+        # It still sees the deletion, and its attempt to make a new lease gets lost.
+        one.client.fail_next(NotFound(Status()), Unreachable("cut off"))
+        await clock.sleep(5)
+        assert first.done()
+    assert lease_on(server)["holderIdentity"] == "faster"
+
+
+async def test_work_is_stopped_by_the_time_the_lease_expires_whatever_the_settings(
+    server: FaultyServer, clock: Clock
+) -> None:
+    one = Process("one", server, clock)
+    settings = ElectionSettings(lease_duration_s=11, renew_deadline_s=10, retry_period_s=8)
+    one.elector._settings = settings
+    async with asyncio.TaskGroup() as group:
+        group.create_task(_lost(one))
+        await clock.sleep(0.5)
+        one.client.hang()
+    assert one.ended == [11]
 
 
 async def test_a_holder_that_was_deposed_stops_as_soon_as_it_notices(
