@@ -44,16 +44,21 @@ class Process:
         self._where = where
         self._ended: Status | None = None
 
+    @property
+    def protocol(self) -> str:
+        """What both sides speak: `V5`, or `V4` with an older server."""
+        return self._connection.protocol or ""
+
     async def write(self, data: bytes) -> None:
         """To its standard input."""
         await self._send(Channel.STDIN, data)
 
     async def close_stdin(self) -> None:
         """Tells the program that no more input comes."""
-        if self._connection.protocol != V5:
+        if self.protocol != V5:
             raise UserError(
                 f"the server cannot end the input of a program in {self._where} while it runs:"
-                f" it speaks {self._connection.protocol or 'no known protocol'}, not {V5};"
+                f" it speaks {self.protocol or 'no known protocol'}, not {V5};"
                 " use a program that ends by itself, or a server from Kubernetes 1.30 on",
                 reason="Unsupported",
             )

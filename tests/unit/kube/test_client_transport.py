@@ -256,6 +256,27 @@ async def test_credentials_that_stay_refused_are_reported_without_being_shown(
     assert len(server.seen) == min(len(tokens), 2)
 
 
+async def test_a_token_that_was_replaced_meanwhile_is_worth_another_try(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    token = tmp_path / "token"
+    token.write_text("old")
+
+    async def replaces(request: web.Request) -> web.StreamResponse:
+        token.write_text("a-newer-one")
+        return web.json_response({"kind": "Status", "code": 401}, status=401)
+
+    server.on("GET", HALL, replaces, says({"on": True}))
+    credentials = HeldCredentials(token=File(token, "token"))
+    async with Client(Config(server=server.url, credentials=credentials)) as client:
+        assert await client.get(LAMPS, "hall", "home") == {"on": True}
+        server.on("GET", HALL, refuses(401))
+        server.seen.clear()
+        with pytest.raises(Unauthorized):
+            await client.get(LAMPS, "hall", "home")
+    assert len(server.seen) == 1, "the same token again would be refused again"
+
+
 async def test_a_client_without_credentials_is_told_so(
     server: ScriptedServer, client: Client
 ) -> None:

@@ -1,0 +1,117 @@
+"""Our client in pods that really run: programs, their input and exit codes, and logs."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+
+import pytest
+from tests.cluster.support import Provider, pod
+
+from kubevirt.kube import kubeconfig
+from kubevirt.kube.client import Client
+from kubevirt.kube.containers import V5, Channel
+from kubevirt.kube.errors import ApiError, BadRequest
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+async def client(two_nodes: Provider) -> AsyncIterator[Client]:
+    path = (await two_nodes.info())["kubeconfig"]
+    async with Client(kubeconfig.load([path], os.environ)) as client:
+        yield client
+
+
+@pytest.fixture
+async def greeter(two_nodes: Provider, namespace: str) -> str:
+    """A pod that has said three lines and then waits."""
+    script = "echo one; echo two >&2; echo three; exec sleep 100000"
+    await two_nodes.apply(pod(namespace, "greeter", script))
+    await two_nodes.until_ready(namespace, "greeter")
+    return "greeter"
+
+
+async def sh(client: Client, namespace: str, pod: str, script: str) -> tuple[int, bytes, bytes]:
+    async with client.exec(pod, namespace, ["sh", "-c", script]) as process:
+        said = {Channel.STDOUT: b"", Channel.STDERR: b""}
+        async for channel, data in process.output():
+            said[channel] += data
+        return await process.exit_code(), said[Channel.STDOUT], said[Channel.STDERR]
+
+
+async def test_a_program_tells_its_output_and_its_exit_code(
+    client: Client, namespace: str, greeter: str
+) -> None:
+    assert await sh(client, namespace, greeter, "echo out; echo err >&2") == (0, b"out\n", b"err\n")
+    assert await sh(client, namespace, greeter, "exit 42") == (42, b"", b"")
+    assert await sh(client, namespace, greeter, "kill -9 $$") == (137, b"", b"")
+
+
+async def test_a_program_reads_its_input_to_the_end(
+    client: Client, namespace: str, greeter: str
+) -> None:
+    sent = os.urandom(1 << 20)
+    async with client.exec(greeter, namespace, ["cat"], stdin=True) as process:
+
+        async def feed() -> None:
+            for start in range(0, len(sent), 1 << 15):
+                await process.write(sent[start : start + (1 << 15)])
+            await process.close_stdin()
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(feed())
+            received = b"".join([data async for _, data in process.output()])
+        assert await process.exit_code() == 0
+    assert received == sent
+
+
+async def test_a_terminal_has_the_size_it_is_given(
+    client: Client, namespace: str, greeter: str
+) -> None:
+    script = "sleep 1; stty size"
+    async with client.exec(greeter, namespace, ["sh", "-c", script], tty=True) as process:
+        await process.resize(columns=123, rows=45)
+        said = b"".join([data async for _, data in process.output()])
+    assert b"45 123" in said
+
+
+async def test_the_server_speaks_the_newest_protocol(
+    client: Client, namespace: str, greeter: str
+) -> None:
+    async with client.exec(greeter, namespace, ["true"]) as process:
+        assert process.protocol == V5
+
+
+async def test_a_program_that_is_not_there_is_an_error(
+    client: Client, namespace: str, greeter: str
+) -> None:
+    async with client.exec(greeter, namespace, ["no-such-program"]) as process:
+        with pytest.raises(ApiError, match="no-such-program"):
+            await process.exit_code()
+    with pytest.raises(BadRequest, match="container other is not valid"):
+        async with client.exec(greeter, namespace, ["true"], container="other"):
+            pass
+
+
+async def test_a_log_is_read_whole_in_part_and_as_it_grows(
+    client: Client, namespace: str, greeter: str
+) -> None:
+    whole = b"".join([piece async for piece in client.log(greeter, namespace)])
+    assert sorted(whole.splitlines()) == [b"one", b"three", b"two"]
+    tail = b"".join([piece async for piece in client.log(greeter, namespace, tail_lines=1)])
+    assert tail in whole
+    assert tail.count(b"\n") == 1
+    stamped = b"".join([piece async for piece in client.log(greeter, namespace, timestamps=True)])
+    assert stamped.startswith(b"20")
+    with pytest.raises(BadRequest, match="previous terminated container"):
+        await anext(client.log(greeter, namespace, previous=True))
+
+
+async def test_a_followed_log_ends_with_its_container(
+    client: Client, namespace: str, two_nodes: Provider
+) -> None:
+    script = "for n in 1 2 3; do echo $n; sleep 2; done"
+    await two_nodes.apply(pod(namespace, "counter", script, restartPolicy="Never"))
+    await two_nodes.until_ready(namespace, "counter")
+    followed = b"".join([piece async for piece in client.log("counter", namespace, follow=True)])
+    assert followed == b"1\n2\n3\n"
