@@ -166,6 +166,9 @@ class Controller(Generic[K]):
                 await self._handle(key)
             finally:
                 self.queue.done(key)
+            # A reconcile that finds nothing to do never waits, and after a start there are thousands.
+            # Others on this loop, such as whoever renews the leader's lease, must have their turn.
+            await asyncio.sleep(0)
 
     async def _handle(self, key: K) -> None:
         try:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -268,6 +269,17 @@ async def test_as_many_keys_run_at_once_as_there_are_workers(work: Work, clock: 
     async with work.running(*"abcde", settings=ControllerSettings(workers=2)):
         await clock.sleep(100)
     assert work.times == [0, 0, 10, 10, 20]
+
+
+async def test_others_have_their_turn_while_thousands_of_keys_need_nothing(
+    work: Work, clock: Clock
+) -> None:
+    turns = [0]
+    async with work.running(*map(str, range(1000))):
+        while turns[-1] < 1000:
+            await asyncio.sleep(0)
+            turns.append(len(work.calls))
+    assert max(later - earlier for earlier, later in pairwise(turns)) <= 3, "one per worker"
 
 
 async def test_stopping_ends_running_reconciles_and_waits_for_their_end(
