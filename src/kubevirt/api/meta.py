@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol
 
 from msgspec import field
 
@@ -36,20 +36,11 @@ class OwnerReference(Struct, frozen=True, kw_only=True):
     """In foreground deletion, keeps the owner until this object is gone."""
 
 
-class ManagedFieldsEntry(Struct, frozen=True, kw_only=True):
-    """Which fields one manager owns."""
-
-    manager: str | None = None
-    operation: str | None = None
-    api_version: str | None = None
-    time: datetime | None = None
-    fields_type: str | None = None
-    fields_v1: Mapping[str, Any] = NO_ENTRIES
-    subresource: str | None = None
-
-
 class ObjectMeta(Struct, frozen=True, kw_only=True):
     """Standard object metadata."""
+
+    # Without managedFields: they are a third of what a server sends, and a cache would keep them.
+    # Who wants to know who owns a field reads the object as plain data, by `Resource.raw`.
 
     name: str = ""
     generate_name: str | None = None
@@ -64,7 +55,6 @@ class ObjectMeta(Struct, frozen=True, kw_only=True):
     annotations: Mapping[str, str] = NO_ENTRIES
     owner_references: Annotated[tuple[OwnerReference, ...], list_map("uid")] = ()
     finalizers: tuple[str, ...] = ()
-    managed_fields: Annotated[tuple[ManagedFieldsEntry, ...], ATOMIC] = ()
     self_link: str | None = None
 
 
