@@ -19,6 +19,9 @@ from pathlib import Path
 from clusterup import errors, waiting
 
 TOP = "kubevirt-cluster-up"
+_HANDED_DOWN = "trusted.kubevirt-cluster-up"
+"""Attribute of our topmost cgroup (v2): the controllers that the machine's root did not hand down
+before we came. It lasts as long as that cgroup, which is as long as it matters."""
 _END_LIMIT_S = 30.0
 
 
@@ -72,10 +75,11 @@ class Tree:
         for hierarchy in self._hierarchies:
             folder = hierarchy.mount
             for part in (TOP, self._cluster, machine, "system"):
-                if hierarchy.is_unified:
-                    _delegate(folder, hierarchy.controllers)
+                new = _delegate(folder, hierarchy.controllers) if hierarchy.is_unified else []
                 folder = folder / part
                 folder.mkdir(exist_ok=True)
+                if new and part == TOP:
+                    os.setxattr(folder, _HANDED_DOWN, " ".join(new).encode())
                 if "cpuset" in hierarchy.controllers and not hierarchy.is_unified:
                     _inherit_cpuset(folder)
 
@@ -120,8 +124,7 @@ class Tree:
                 # A cgroup is busy for a moment after its last process has gone.
                 with contextlib.suppress(OSError):
                     folder.rmdir()
-            with contextlib.suppress(OSError):
-                root.parent.rmdir()
+            _remove_top(root.parent)
         return not self.exists()
 
     def _roots(self) -> list[Path]:
@@ -153,13 +156,30 @@ def _read(path: Path) -> str:
         return ""
 
 
-def _delegate(folder: Path, controllers: frozenset[str]) -> None:
-    """Let the children of a v2 cgroup have its controllers."""
-    for controller in sorted(controllers):
-        # Some cannot be handed down (no room, or in use by a v1 hierarchy); kubelet says which
-        # it misses, if it misses one.
+def _delegate(folder: Path, controllers: frozenset[str]) -> list[str]:
+    """Let the children of a v2 cgroup have its controllers; return those they did not have."""
+    control = folder / "cgroup.subtree_control"
+    new = sorted(controllers - set(_read(control).split()))
+    for controller in new:
+        # Some cannot be handed down (in use by a v1 hierarchy, or by real-time processes);
+        # kubelet says which it misses, if it misses one.
         with contextlib.suppress(OSError):
-            (folder / "cgroup.subtree_control").write_text(f"+{controller}")
+            control.write_text(f"+{controller}")
+    return [controller for controller in new if controller in _read(control).split()]
+
+
+def _remove_top(top: Path) -> None:
+    """Remove our topmost cgroup when no other cluster is in it, and take back what the machine's
+    root handed down for our sake. Where somebody else has come to need it, the kernel refuses.
+    """
+    with contextlib.suppress(OSError):
+        handed_down = b""
+        with contextlib.suppress(OSError):
+            handed_down = os.getxattr(top, _HANDED_DOWN)
+        top.rmdir()
+        for controller in handed_down.decode().split():
+            with contextlib.suppress(OSError):
+                (top.parent / "cgroup.subtree_control").write_text(f"-{controller}")
 
 
 def _inherit_cpuset(folder: Path) -> None:

@@ -272,6 +272,8 @@ class Cluster:
         await self._wait(
             lambda: _listens(plan.control_plane, dns.READY_PORT), "the cluster's DNS listens"
         )
+        account = "/api/v1/namespaces/default/serviceaccounts/default"
+        await self._wait(lambda: admin.exists(account), "the first service account")
         for name in names:
             roles = ["worker", "control-plane"] if name == names[0] else ["worker"]
             labels = {f"node-role.kubernetes.io/{role}": "" for role in roles}

@@ -37,7 +37,7 @@ from clusterup import (
 )
 
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
-_START_LIMIT_S = 60.0
+_START_LIMIT_S = 120.0
 """A cold machine with busy cores; the usual time is a few seconds."""
 
 

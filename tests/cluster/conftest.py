@@ -1,4 +1,4 @@
-"""Fixtures: those that cluster-up offers to everybody, and whole clusters for tests that run pods."""
+"""Whole clusters, for tests that run pods. Light ones come from the plugin of the top conftest."""
 
 import os
 import subprocess
@@ -11,15 +11,7 @@ import pytest_asyncio
 from tests.cluster.support import SCRIPTS, TOOLS, Provider, make_provider, tools_image
 
 from clusterup import binaries, cluster, errors, images, preflight, settings, waiting
-from clusterup.pytest_plugin import (
-    light_cluster,
-    light_programs,
-    pytest_collection_finish,
-    session_loop,
-    start_light_cluster,
-)
-
-__all__ = ["light_cluster", "light_programs", "pytest_collection_finish", "start_light_cluster"]
+from clusterup.pytest_plugin import session_loop
 
 WANTED = (*cluster.PROGRAMS, "probe")
 

@@ -22,6 +22,9 @@ from aiohttp import web
 from clusterup import binaries, certificates, errors, light, processes, settings, waiting
 from clusterup.light import LightCluster
 
+# Several clusters start in here, and a busy machine takes its time for each.
+pytestmark = pytest.mark.timeout(240)
+
 Start = Callable[..., Awaitable[LightCluster]]
 
 
