@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ RESULTS = Path(__file__).parent / "results"
 PEERS = Path(__file__).parent / "peers"
 GO_PROGRAM = "client-go-informer"
 INTERRUPTED = 130
+TERMINATED = 143
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +58,14 @@ def main() -> int:
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
+    except asyncio.CancelledError:
+        return TERMINATED
     return 0
 
 
 async def measure(plan: Plan) -> str:
     """The table; the whole result is in a file."""
+    _end_orderly_by(signal.SIGTERM)
     say = progress.Progress("bench", sys.stderr)
     peers = binaries.Binaries(PEERS, settings.cache_folder(os.environ))
     await peers.ensure([GO_PROGRAM], say)
@@ -81,6 +86,12 @@ async def measure(plan: Plan) -> str:
     text = table.render(found, server)
     say.say(f"every number is in {_keep(found, server, facts)}")
     return text
+
+
+def _end_orderly_by(number: signal.Signals) -> None:
+    """As Ctrl-C does anyway: the server and its folder are gone before we are."""
+    if (running := asyncio.current_task()) is not None:
+        asyncio.get_running_loop().add_signal_handler(number, running.cancel)
 
 
 def _contest(go_program: Path) -> Result:
