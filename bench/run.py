@@ -34,7 +34,7 @@ class Plan:
     @classmethod
     def quick(cls) -> "Plan":
         """Whether everything works, in less than a minute; the numbers mean little."""
-        return cls(objects=1_000, changes=1_000, rounds=1, queue_keys=20_000)
+        return cls(objects=500, changes=500, rounds=1, queue_keys=20_000)
 
 
 def main() -> int:
