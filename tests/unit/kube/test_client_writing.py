@@ -72,9 +72,10 @@ async def test_a_created_object_says_what_it_is_and_nothing_needless(
 async def test_an_object_may_be_plain_data_and_name_its_namespace_itself(
     server: ScriptedServer, client: Client
 ) -> None:
-    await client.create(LAMPS, {**HALL, "apiVersion": "house.example/v2"})
+    own = {**HALL, "apiVersion": "house.example/v2", "kind": "Lantern"}
+    await client.create(LAMPS, own)
     assert server.last.path == PATH
-    assert server.last.json["apiVersion"] == "house.example/v2"
+    assert server.last.json == own, "what it says of itself is not overruled"
 
 
 async def test_what_is_no_object_is_not_sent(server: ScriptedServer, client: Client) -> None:
