@@ -51,5 +51,5 @@ def whole_bytes(quantity: Quantity, field: str) -> int:
     """Rounded down: a guest never gets more than the pod has asked for."""
     number = quantity.nanos // NANOS
     if not 0 < number <= MAX_BYTES:
-        raise SpecError(f"{field} '{quantity}' is no size of memory; it must be 1 byte or more")
+        raise SpecError(f"{field} is '{quantity}', which is no size; it must be 1 byte or more")
     return number

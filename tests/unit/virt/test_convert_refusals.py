@@ -49,7 +49,7 @@ NODES = [{"id": 0, "cpus": [{"id": 0}, {"id": 1}]}]
 
 REFUSALS: dict[str, tuple[Patch, Patch, str]] = {
     "no memory": (a_domain(memory=None), {}, "no memory requested, at least one of"),
-    "negative memory": (a_domain(memory={"guest": "-1Mi"}), {}, "is no size of memory"),
+    "negative memory": (a_domain(memory={"guest": "-1Mi"}), {}, "which is no size"),
     "memory beyond the ceiling": (
         a_domain(memory={"guest": "2Gi", "maxGuest": "1Gi"}),
         {},

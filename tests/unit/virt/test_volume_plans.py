@@ -80,7 +80,7 @@ def test_an_empty_disk_has_its_capacity_in_bytes() -> None:
 
 
 def test_an_empty_disk_without_room_is_refused() -> None:
-    with pytest.raises(SpecError, match="root capacity '0' is no size of memory"):
+    with pytest.raises(SpecError, match="capacity of volume 'root' is '0', which is no size"):
         the_plan({"emptyDisk": {"capacity": "0"}})
 
 

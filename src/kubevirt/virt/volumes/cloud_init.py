@@ -14,7 +14,7 @@ import msgspec
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.volumes import CloudInitConfigDriveSource, CloudInitNoCloudSource
 from kubevirt.virt.annotations import CLUSTER_INSTANCETYPE, INSTANCETYPE
-from kubevirt.virt.errors import SpecError
+from kubevirt.virt.errors import SpecError, shown
 from kubevirt.virt.hostname import hostname_of
 
 INLINE_LIMIT: Final = 2048
@@ -177,7 +177,9 @@ def _key_text(name: str, data: bytes) -> str:
     try:
         return data.decode().strip()
     except UnicodeDecodeError:
-        raise CloudInitError(f"the SSH key {name!r} of an access credential is no text") from None
+        raise CloudInitError(
+            f"the SSH key {shown(name)} of an access credential is no text"
+        ) from None
 
 
 def _numbered(keys: tuple[str, ...]) -> dict[str, str]:

@@ -122,7 +122,9 @@ class _Case:
             case DataVolumeSource():
                 return self.existing(read_only=False)
             case EmptyDiskSource(capacity=capacity):
-                size = whole_bytes(Quantity.from_json(capacity), f"{self.name} capacity")
+                size = whole_bytes(
+                    Quantity.from_json(capacity), f"capacity of volume {shown(self.name)}"
+                )
                 return BlankDisk(volume=self.name, path=self.path, size_bytes=size)
             case HostDisk() as disk:
                 return self.host_image(disk)
@@ -167,7 +169,7 @@ class _Case:
                 f"{shown(disk.type)}, allowed are '{HOST_DISK_TYPES[0]}' or '{HOST_DISK_TYPES[1]}'"
             )
         size = (
-            whole_bytes(Quantity.from_json(disk.capacity), f"{self.name} capacity")
+            whole_bytes(Quantity.from_json(disk.capacity), f"capacity of volume {shown(self.name)}")
             if disk.capacity
             else None
         )
