@@ -16,7 +16,7 @@ from tests.contract.lamps import CONFIG_MAPS, LAMP_CRD, TYPED_CONFIG_MAPS, Confi
 from clusterup.light import LightCluster
 from kubevirt.api.resource import Resource
 from kubevirt.base.clock import SystemClock
-from kubevirt.base.errors import Retry
+from kubevirt.base.errors import Retry, Unreachable
 from kubevirt.base.tasks import background
 from kubevirt.kube.backoff import BackoffSettings
 from kubevirt.kube.client import Client
@@ -259,11 +259,12 @@ async def test_a_server_that_hangs_is_noticed_by_its_silence(
         await informer.wait_synced()
         os.kill(pid, signal.SIGSTOP)
         try:
-            await until(lambda: "silent" in str(informer.last_error), limit_s=10)
+            await until(lambda: isinstance(informer.last_error, Unreachable), limit_s=10)
         finally:
             os.kill(pid, signal.SIGCONT)
         await own_client.create(CONFIG_MAPS, ours("after"), "default")
         await until(lambda: len(informer) == 1)
+    assert informer.counts["silences"] >= 1
 
 
 async def test_a_server_restored_from_a_backup_is_followed_into_the_past(

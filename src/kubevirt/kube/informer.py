@@ -152,13 +152,14 @@ class Informer(Generic[T]):
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Totals since the start: lists, watches, events, replays, failures, undecodable."""
+        """Totals since the start."""
         reflector = self._reflector
         return {
             "lists": reflector.lists,
             "watches": reflector.watches,
             "events": reflector.events,
             "replays": reflector.replays,
+            "silences": reflector.silences,
             "failures": reflector.failures,
             "undecodable": self._store.times_unreadable,
         }

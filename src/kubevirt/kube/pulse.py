@@ -1,12 +1,13 @@
-"""The pulse of a watch: how long it may be silent before it counts as dead.
+"""The pulse of a watch: how long it may be silent before it is not trusted any more.
 
 A stream can die without a word: a firewall forgets it, a server hangs. TCP keep-alive (the client's)
 notices a machine or a path that is gone. A server process that hangs still has a kernel that answers;
 only its own words show that it lives. On a quiet resource these are the bookmarks, about one a minute
-from kube-apiserver, so a watch of it cannot be called dead in less time than that. A server that sends
-them more often is held to its own rhythm.
+from kube-apiserver, so silence means nothing in less time than that. A server that sends them more
+often is held to its own rhythm. And kube-apiserver sends none when there is nothing new since the
+watch began: silence alone is no proof, only a reason to ask.
 
-Giving up a stream is cheap: the next one continues where it ended, and nothing is listed.
+To give up a stream is cheap: the next one continues where it ended, and nothing is listed.
 """
 
 RHYTHM_FACTOR = 2.5
@@ -22,7 +23,7 @@ SMALL_STEP_S = 1.0
 class Pulse:
     def __init__(self, limit_s: float, now: float) -> None:
         self.limit_s = limit_s
-        """Seconds of silence after which the stream counts as dead."""
+        """Seconds of silence after which the stream is given up."""
 
         self.deadline = now + limit_s
         self._longest_limit_s = limit_s

@@ -30,7 +30,7 @@ from kubevirt.base.errors import Retry, Unreachable, is_bug
 from kubevirt.base.log import get_logger
 from kubevirt.base.tasks import Latch
 from kubevirt.kube.backoff import Backoff, BackoffSettings
-from kubevirt.kube.errors import ApiError, BadRequest, Expired, Invalid
+from kubevirt.kube.errors import ApiError, BadRequest, Expired, Gone, Invalid
 from kubevirt.kube.pulse import Pulse
 from kubevirt.kube.resource_version import is_older, newest
 from kubevirt.kube.sharing import Sharing
@@ -56,16 +56,18 @@ class ReflectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     page_size: int = 500
     """Objects in one page of a list that is not streamed."""
 
-    answer_limit_s: float = 30.0
-    """Longest wait for the next page, or the next object of a streamed list."""
+    answer_limit_s: float = 60.0
+    """Longest wait for the next page, or the next object of a streamed list. A minute is when
+    kube-apiserver gives up a request itself; less might never get a long list from a slow one."""
 
     watch_s: float = 300.0
     """A watch is asked to last this long, and up to twice as long at random, so that the watches of
     a fleet do not end together. Shorter watches find a hung server sooner and cost more requests."""
 
     silence_limit_s: float = 75.0
-    """Longest silence of a watch; shorter where bookmarks come more often (see `pulse.py`). Just
-    above the minute after which kube-apiserver sends a bookmark at the latest."""
+    """Longest silence of a watch before the server is asked whether it is there and another watch
+    takes over; shorter where bookmarks come more often (see `pulse.py`). Just above the minute after
+    which kube-apiserver sends a bookmark, if there is anything to say at all."""
 
     steady_after_s: float = 10.0
     """A watch that lasted this long was a success: the next trouble starts with a short wait."""
@@ -77,7 +79,7 @@ class ReflectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     """For how long a server may answer with the past before it is believed to have lost data."""
 
     backoff: BackoffSettings = BackoffSettings(base_s=0.8, cap_s=30.0, jitter=1.0)
-    """Waits between failures, in a row or not, at random up to twice as long."""
+    """Waits after failures in a row, at random up to twice as long."""
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,7 +116,8 @@ class Reflector(Generic[T]):
         self.last_error: Exception | None = None
         """What went wrong last; None as soon as the server has been heard again."""
 
-        self.lists = self.watches = self.events = self.replays = self.failures = 0
+        self.lists = self.watches = self.events = 0
+        self.replays = self.silences = self.failures = 0
 
         self._source = source
         self._resource = resource
@@ -168,7 +171,7 @@ class Reflector(Generic[T]):
         """Seconds until the next attempt, which this error decides."""
         self.failures += 1
         self._note_failure(error)
-        if isinstance(error, Expired | NamelessObject) or is_bug(error):
+        if isinstance(error, Expired | Gone | NamelessObject) or is_bug(error):
             self._position = None
         elif isinstance(error, Unreachable):
             self._is_in_doubt = True
@@ -226,8 +229,8 @@ class Reflector(Generic[T]):
                     if event.initial_events_end:
                         break
                     # Changes may come in between, when the list is long.
-                    if event.type is EventType.DELETED and event.object is not None:
-                        snapshot.remove(event.object)
+                    if event.type is EventType.DELETED:
+                        snapshot.remove(self._named(event))
                     elif event.object is not None:
                         snapshot.add(event.object)
                     await self._count_event()
@@ -316,28 +319,36 @@ class Reflector(Generic[T]):
                     self._take(event)
                     await self._count_event()
         except TimeoutError:
-            raise Unreachable(f"the watch was silent for {pulse.limit_s:g} s") from None
+            # No error yet: on a quiet resource a server may have nothing to say for long.
+            self.silences += 1
+            self._is_in_doubt = True
 
     def _take(self, event: WatchEvent[T]) -> None:
         if self.last_error is not None:
             self._note_success()
-        version, thing = event.resource_version, event.object
-        if thing is None:
-            pass
-        elif not thing.metadata.name:
-            raise NamelessObject("an object changed whose name cannot be read; listing again")
-        elif event.type is EventType.DELETED:
+        version = event.resource_version
+        if event.type is EventType.DELETED:
             # Decided per object: to delete again what is gone does no harm, a lost deletion does.
-            self._store.remove(thing)
-        elif version == self._position or is_older(version, self._position):
-            self.replays += 1
-        elif isinstance(thing, Undecodable):
+            self._store.remove(self._named(event))
+        elif event.type is not EventType.BOOKMARK:
+            if version == self._position or is_older(version, self._position):
+                self.replays += 1
+            else:
+                self._put(self._named(event))
+        self._position = newest(self._position, version)
+        self._seen = newest(self._seen, version)
+
+    def _put(self, thing: T | Undecodable) -> None:
+        if isinstance(thing, Undecodable):
             self._store.put_unreadable(thing)
         else:
             self._sharing.share(thing)
             self._store.put(thing)
-        self._position = newest(self._position, version)
-        self._seen = newest(self._seen, version)
+
+    def _named(self, event: WatchEvent[T]) -> T | Undecodable:
+        if event.object is None or not event.object.metadata.name:
+            raise NamelessObject("an object changed whose name cannot be read; listing again")
+        return event.object
 
     async def _count_event(self) -> None:
         """Lets others run now and then: a buffer full of events never waits by itself."""
