@@ -1,0 +1,2 @@
+# One line for whoever watches the console.
+say() { echo "guest: $*" >/dev/console; }

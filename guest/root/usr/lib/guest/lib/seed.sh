@@ -1,0 +1,95 @@
+# The seed: a disk labelled `cidata` (NoCloud) or `config-2` (ConfigDrive), from which an instance
+# learns who it is. Unpacked into /run/seed: meta, user and network are trees (see tree.sh), script is
+# a program to run. $new_instance is empty when this disk booted with the same instance before.
+
+seed=/run/seed
+state=/var/lib/cloud
+new_instance=yes
+
+find_seed() {
+  local label device
+  for label in cidata CIDATA config-2 CONFIG-2; do
+    device=$(findfs "LABEL=$label" 2>/dev/null) || continue
+    mkdir -p "$seed/media"
+    mount -o ro "$device" "$seed/media" || continue
+    collect_seed
+    umount "$seed/media"
+    return 0
+  done
+  return 1
+}
+
+# Both kinds of seed hold the same three things under different names.
+collect_seed() {
+  local from="$seed/media"
+  if [ -d $from/openstack/latest ]; then
+    from=$from/openstack/latest
+    unpack_document "$from/meta_data.json" meta
+    unpack_document "$from/network_data.json" network
+    collect_user_data "$from/user_data"
+  else
+    unpack_document "$from/meta-data" meta
+    unpack_document "$from/network-config" network
+    collect_user_data "$from/user-data"
+  fi
+}
+
+unpack_document() {
+  [ -s "$1" ] || return 0
+  /usr/lib/guest/yamltree "$1" "$seed/$2" 2>"$seed/problem" || say "$2 data of the seed is ignored: $(cat "$seed/problem")"
+}
+
+collect_user_data() {
+  local first
+  [ -s "$1" ] || return 0
+  IFS= read -r first <"$1" || :
+  case $first in
+    '#!'*) cp "$1" "$seed/script" ;;
+    '#cloud-config'*) unpack_document "$1" user ;;
+    *)
+      if zcat <"$1" >"$seed/unzipped" 2>/dev/null && [ -s "$seed/unzipped" ]; then
+        collect_user_data "$seed/unzipped"
+      else
+        say "user-data is neither #cloud-config nor a script (#!): ignored"
+      fi
+      ;;
+  esac
+}
+
+apply_seed() {
+  local instance before
+  read_value instance "$seed/meta/instance-id" "$seed/meta/instance_id" "$seed/meta/uuid" || instance=unnamed
+  read_value before "$state/instance-id" && [ "$before" = "$instance" ] && new_instance=
+  mkdir -p "$state"
+  echo "$instance" >"$state/instance-id"
+  [ -d "$seed/user" ] && name_what_is_ignored
+  apply_hostname
+  run_commands "$seed/user/bootcmd"
+  [ -n "$new_instance" ] || return 0
+  apply_users
+  write_files
+  keep_commands
+}
+
+apply_hostname() {
+  local name
+  # The name that the user gives goes before the one that the platform gives.
+  read_value name "$seed/user/fqdn" "$seed/user/hostname" "$seed/meta/local-hostname" \
+    "$seed/meta/local_hostname" "$seed/meta/hostname" || return 0
+  set_hostname "${name%%.*}" "$name"
+  : >/run/hostname-is-given
+}
+
+name_what_is_ignored() {
+  local path ignored=
+  for path in "$seed/user"/*; do
+    case ${path##*/} in
+      hostname | fqdn | users | user | password | chpasswd | ssh_pwauth | ssh_authorized_keys) ;;
+      write_files | bootcmd | runcmd | network) ;;
+      # True here without being asked.
+      manage_etc_hosts | growpart | resize_rootfs | disable_root | preserve_hostname) ;;
+      *) ignored="$ignored ${path##*/}" ;;
+    esac
+  done
+  [ -z "$ignored" ] || say "cloud-config asks for what this small guest does not have:$ignored"
+}
