@@ -16,6 +16,7 @@ from kubevirt.virt.network.plan import InterfacePlan, Teardown, undo
 from kubevirt.virt.network.planning import plan_network
 
 UID = "f4686d2c-6e8d-4335-b8fd-81bee22f4814"
+MACHINE = "e4686d2c-6e8d-4335-b8fd-81bee22f4814"
 
 
 def rules(plan: InterfacePlan, family: str = "ip") -> dict[str, list[str]]:
@@ -54,9 +55,17 @@ def test_masquerade_puts_a_bridge_and_a_tap_beside_the_pods_link() -> None:
         Sysctl(key="net/ipv4/ip_forward", value="1"),
         Sysctl(key="net/ipv4/conf/k6t-eth0/route_localnet", value="1"),
     )
-    mac = derived_mac(UID, "default")
+    mac = derived_mac(MACHINE, "default")
     assert plan.card == InterfaceFacts(tap="tap0", mac=mac, mtu=1450)
     assert plan.restores is None
+
+
+def test_a_machine_keeps_its_mac_when_it_starts_again() -> None:
+    first = the_plan({"masquerade": {}})
+    second = the_plan({"masquerade": {}}, domain={"firmware": {"uuid": MACHINE}})
+    other = the_plan({"masquerade": {}}, domain={"firmware": None})
+    assert first.card.mac == second.card.mac
+    assert other.card.mac == derived_mac(UID, "default")
 
 
 def test_masquerade_sends_everything_to_the_guest_unless_ports_are_named() -> None:

@@ -50,6 +50,13 @@ def test_a_container_disk_is_an_overlay_above_the_image_of_its_place() -> None:
     )
 
 
+def test_a_container_disk_may_be_found_elsewhere() -> None:
+    contents = Contents(images={"root": "/var/run/kubevirt-image-volume/disk_0/disk/a.img"})
+    plan = the_plan({"containerDisk": {"image": "some/image"}}, contents)
+    assert isinstance(plan, Overlay)
+    assert plan.backing == "/var/run/kubevirt-image-volume/disk_0/disk/a.img"
+
+
 def test_the_format_of_a_container_disk_is_looked_at_not_guessed() -> None:
     plan = the_plan({"containerDisk": {"image": "some/image"}})
     assert isinstance(plan, Overlay)
@@ -57,10 +64,14 @@ def test_the_format_of_a_container_disk_is_looked_at_not_guessed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("block", "backing"),
-    [(False, "/var/run/kubevirt-private/vmi-disks/root/disk.img"), (True, "/dev/root")],
+    ("mode", "backing"),
+    [
+        ("Filesystem", "/var/run/kubevirt-private/vmi-disks/root/disk.img"),
+        ("Block", "/dev/root"),
+    ],
 )
-def test_an_ephemeral_volume_leaves_the_claim_as_it_is(block: bool, backing: str) -> None:  # noqa: FBT001
+def test_an_ephemeral_volume_leaves_the_claim_as_it_is(mode: str, backing: str) -> None:
+    block = mode == "Block"
     plan = the_plan({"ephemeral": {"persistentVolumeClaim": {"claimName": "base"}}}, block=block)
     assert plan == Overlay(
         volume="root",

@@ -32,7 +32,8 @@ def boot(guest: Guest) -> Boot:
         raise SpecError(
             "firmware.bootloader has both EFI and BIOS configured, but they are mutually exclusive."
         )
-    kernel = kernel_files(firmware.kernel_boot, guest.facts.layout)
+    usual = kernel_files(firmware.kernel_boot, guest.facts.layout)
+    kernel = guest.facts.kernel or usual
     starts_paused = guest.vmi.spec.start_strategy == "Paused"
     return Boot(
         type=MachineType(arch=guest.architecture.qemu, machine=_machine(guest)),

@@ -19,7 +19,7 @@ from kubevirt.virt.disk_device import DiskDevice, bus_of, device_of
 from kubevirt.virt.domain import disk as xml
 from kubevirt.virt.domain.address import Address
 from kubevirt.virt.errors import SpecError, UnsupportedError, shown
-from kubevirt.virt.volumes.location import Location, location_of
+from kubevirt.virt.volumes.location import Location, block_volumes, location_of
 from kubevirt.virt.volumes.source import source_of
 
 CACHES: Final = ("none", "writethrough", "writeback")
@@ -45,7 +45,7 @@ def _disk(
     device, bus = device_of(disk), bus_of(disk, guest.architecture)
     if volume is None:
         return _empty_drive(disk, name, bus)
-    facts = guest.facts.volumes.get(disk.name, VolumeFacts())
+    facts = _facts(guest, disk.name)
     location = _location(guest, volume, facts)
     backing = _backing(volume, facts)
     _check(disk, volume, bus, location)
@@ -65,6 +65,11 @@ def _disk(
         alias=alias("disk", disk.name),
         address=_address(disk, device, bus, name),
     )
+
+
+def _facts(guest: Guest, volume: str) -> VolumeFacts:
+    found = guest.facts.volumes.get(volume)
+    return found or VolumeFacts(is_block=volume in block_volumes(guest.vmi))
 
 
 def _empty_drive(disk: Disk, name: str, bus: str) -> xml.Disk:

@@ -11,6 +11,7 @@ import msgspec
 from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.api.struct import NO_ENTRIES
 from kubevirt.virt.layout import Layout
+from kubevirt.virt.volumes.kernel_boot import KernelFiles
 
 
 class HostCpu(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,8 +145,10 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     cluster: ClusterFacts = ClusterFacts()
     layout: Layout = Layout()
     firmware: FirmwareFacts = FirmwareFacts()
+    kernel: KernelFiles | None = None
+    """The files of kernelBoot, if not where the layout puts them."""
     volumes: Mapping[str, VolumeFacts] = NO_ENTRIES
-    """By volume name; one that is missing lies where the layout says, as a raw file."""
+    """By volume name; one that is missing lies where the layout says, as the status tells."""
     interfaces: Mapping[str, InterfaceFacts] = NO_ENTRIES
     """By interface name."""
     host_devices: Mapping[str, HostDeviceFacts] = NO_ENTRIES

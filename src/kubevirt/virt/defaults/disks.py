@@ -18,7 +18,12 @@ def with_disks(spec: Spec, architecture: Architecture) -> Spec:
         for volume in spec.volumes
         if volume.name not in shown and is_disk(volume)
     )
-    disks = tuple(_with_target(disk, architecture) for disk in (*devices.disks, *missing))
+    metrics = {volume.name for volume in spec.volumes if volume.downward_metrics is not None}
+    disks = tuple(
+        # The metrics' reader in the guest looks for a virtio disk.
+        _with_target(disk, "virtio" if disk.name in metrics else architecture.disk_bus)
+        for disk in (*devices.disks, *missing)
+    )
     return replace(spec, domain=replace(spec.domain, devices=replace(devices, disks=disks)))
 
 
@@ -43,8 +48,7 @@ def pull_policy(image: str) -> str:
     return "Always" if is_floating else "IfNotPresent"
 
 
-def _with_target(disk: Disk, architecture: Architecture) -> Disk:
-    bus = architecture.disk_bus
+def _with_target(disk: Disk, bus: str) -> Disk:
     if disk.cdrom is not None:
         return replace(disk, cdrom=_with_disc(disk.cdrom, bus))
     if disk.lun is not None:

@@ -27,6 +27,12 @@ class NetworkGuest:
     def uid(self) -> str:
         return self.vmi.metadata.uid
 
+    @property
+    def identity(self) -> str:
+        """The machine's own, if it has one: it outlives the instance, and so does a MAC from it."""
+        firmware = self.vmi.spec.domain.firmware
+        return (firmware.uuid if firmware else None) or self.uid
+
     @cached_property
     def topology(self) -> Topology:
         return topology_of(self.vmi.spec.domain)

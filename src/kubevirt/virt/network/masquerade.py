@@ -54,7 +54,7 @@ def masquerade_plan(
     mac = (
         guest_mac(interface.mac_address, f"interface {shown(interface.name)}")
         if interface.mac_address
-        else derived_mac(guest.uid, interface.name)
+        else derived_mac(guest.identity, interface.name)
     )
     tap = Tap(name=names.tap(network), bridge=bridge, mtu=link.mtu, queues=queues, owner=pod.owner)
     subnets = [subnet for subnet in (v4, v6) if subnet is not None]

@@ -94,6 +94,16 @@ def claim_location(
     return Location(path=path, is_block=is_block)
 
 
+def block_volumes(vmi: VirtualMachineInstance) -> frozenset[str]:
+    """Claims in block mode, as the instance's status tells."""
+    return frozenset(
+        status.name
+        for status in vmi.status.volume_status
+        if status.persistent_volume_claim_info
+        and status.persistent_volume_claim_info.volume_mode == "Block"
+    )
+
+
 def is_disk(volume: Volume) -> bool:
     """Whether a guest can have the volume as a disk; the others are places in the launcher."""
     return volume.memory_dump is None and volume.container_path is None

@@ -35,7 +35,12 @@ from kubevirt.virt.volumes.contents import (
     checked_files,
     label_of,
 )
-from kubevirt.virt.volumes.location import claim_location, is_disk, location_of
+from kubevirt.virt.volumes.location import (
+    block_volumes,
+    claim_location,
+    is_disk,
+    location_of,
+)
 from kubevirt.virt.volumes.plan import (
     BlankDisk,
     ExistingDisk,
@@ -60,16 +65,8 @@ class Contents(msgspec.Struct, frozen=True, kw_only=True):
     """Of the Secrets that access credentials name."""
     devices: tuple[cloud_init.TaggedDevice, ...] = ()
     """Tagged devices for the config drive."""
-
-
-def block_volumes(vmi: VirtualMachineInstance) -> frozenset[str]:
-    """Claims in block mode, as the instance's status tells."""
-    return frozenset(
-        status.name
-        for status in vmi.status.volume_status
-        if status.persistent_volume_claim_info
-        and status.persistent_volume_claim_info.volume_mode == "Block"
-    )
+    images: Mapping[str, str] = NO_ENTRIES
+    """Paths of the images in container disks, by volume, where no helper has put them in place."""
 
 
 def plan_volumes(
@@ -113,7 +110,8 @@ class _Case:
     def plan(self) -> VolumePlan:
         match source_of(self.volume):
             case ContainerDiskSource():
-                image = self.layout.container_disk(self.index)
+                usual = self.layout.container_disk(self.index)
+                image = self.contents.images.get(self.name, usual)
                 return Overlay(volume=self.name, path=self.path, backing=image)
             case EphemeralVolumeSource():
                 return self.above_claim()
