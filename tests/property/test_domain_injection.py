@@ -53,7 +53,7 @@ def names_in(value: Element, name: str = "domain") -> list[str]:
     found = [name]
     for part in shape_of(type(value)).parts:
         content: Any = getattr(value, part.field)
-        if content in (None, False, ()):
+        if content is None or content is False or content == ():
             continue
         for each in content if part.repeats else (content,):
             found += names_in(each, part.name) if isinstance(part, Child) else [part.name]

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.virt.pods import DUAL_STACK, ETH0, a_pod, the_plan
 
 from kubevirt.base.errors import UserError
-from kubevirt.virt.network.dhcp import DhcpServer, RawOption, V4Lease
+from kubevirt.virt.network.dhcp import DhcpServer, RawOption, V4Lease, V6Lease
 from kubevirt.virt.network.dnsmasq import config
 from kubevirt.virt.network.facts import PodLink, Route
 
@@ -87,6 +87,23 @@ def test_a_guest_with_two_families_gets_two_addresses() -> None:
     assert lines[-1].startswith("dhcp-option=option6:domain-search,default.svc.cluster.local")
 
 
+def test_a_guest_with_ipv6_only_hears_nothing_of_ipv4() -> None:
+    server = DhcpServer(
+        link="k6t-eth0",
+        mac="02:00:00:00:00:01",
+        hostname="testvm",
+        mtu=1500,
+        v6=V6Lease(address="fd10:0:2::2", prefix_length=120),
+    )
+    assert config(server).splitlines()[PREAMBLE:] == [
+        "interface=k6t-eth0",
+        "dhcp-host=02:00:00:00:00:01,[fd10:0:2::2],testvm,86313600",
+        "enable-ra",
+        "dhcp-range=fd10:0:2::2,static,120,86313600",
+        "ra-param=k6t-eth0,mtu:1500,high,60",
+    ]
+
+
 def test_options_of_the_site_are_passed_on() -> None:
     options = {
         "tftpServerName": 'a "quoted" \\ name, #1',
@@ -101,6 +118,15 @@ def test_options_of_the_site_are_passed_on() -> None:
         'dhcp-option-force=67,"pxelinux.0"',
         "dhcp-option-force=240,61:2c:62:0a",
         "dhcp-option-force=241,55",
+    ]
+
+
+def test_a_lease_without_resolver_says_nothing_of_one() -> None:
+    lines = config(DhcpServer(**SERVER)).splitlines()
+    assert lines[PREAMBLE + 2 :] == [
+        "dhcp-range=10.0.2.2,static,255.255.255.0,86313600",
+        "dhcp-option=3",
+        "dhcp-option-force=26,1450",
     ]
 
 

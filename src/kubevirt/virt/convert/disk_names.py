@@ -1,32 +1,37 @@
 """Names of disks on their bus: vda, vdb, sda … A disk keeps the name that its status remembers."""
 
+import re
+import string
 from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Final
 
+from kubevirt.api.disks import Disk
 from kubevirt.virt.convert.guest import Guest
 from kubevirt.virt.disk_device import bus_of
 from kubevirt.virt.errors import SpecError, shown
 
-_LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
+VIRTIO: Final = "vd"
+OTHERS: Final = "sd"
+PREFIXES: Final = (VIRTIO, OTHERS)
+
+_LETTERS: Final = string.ascii_lowercase
+_NAME: Final = re.compile(r"[sv]d[a-z]{1,3}")
 
 
 def disk_names(guest: Guest) -> Mapping[str, str]:
     """Device name by disk name."""
-    remembered = {
-        status.name: status.target for status in guest.vmi.status.volume_status if status.target
-    }
-    names: dict[str, str] = {}
-    prefixes = {disk.name: _prefix(guest, disk.name) for disk in guest.devices.disks}
+    prefixes = {disk.name: _prefix(guest, disk) for disk in guest.devices.disks}
     if len(prefixes) < len(guest.devices.disks):
-        _complain_about_twins(guest)
-    for disk, prefix in prefixes.items():
-        if (known := remembered.get(disk, "")).startswith(prefix) and known[2:].isalpha():
-            names[disk] = known
+        raise _twins(guest)
+    names = _remembered(guest, prefixes)
+    taken = frozenset(names.values())
+    free = {
+        prefix: (name for name in _sequence(prefix) if name not in taken) for prefix in PREFIXES
+    }
     for disk, prefix in prefixes.items():
         if disk not in names:
-            taken = set(names.values())
-            names[disk] = next(name for name in _sequence(prefix) if name not in taken)
+            names[disk] = next(free[prefix])
     return names
 
 
@@ -48,12 +53,22 @@ def _sequence(prefix: str) -> Iterator[str]:
         yield prefix + name
 
 
-def _prefix(guest: Guest, name: str) -> str:
-    disk = next(disk for disk in guest.devices.disks if disk.name == name)
-    return "vd" if bus_of(disk, guest.architecture) == "virtio" else "sd"
+def _prefix(guest: Guest, disk: Disk) -> str:
+    return VIRTIO if bus_of(disk, guest.architecture) == "virtio" else OTHERS
 
 
-def _complain_about_twins(guest: Guest) -> None:
+def _remembered(guest: Guest, prefixes: Mapping[str, str]) -> dict[str, str]:
+    """Names that the status gives, if the disk is still on that bus and nobody else has them."""
+    names: dict[str, str] = {}
+    for status in guest.vmi.status.volume_status:
+        prefix = prefixes.get(status.name)
+        is_name = _NAME.fullmatch(status.target) and status.target[:2] == prefix
+        if is_name and status.target not in names.values():
+            names[status.name] = status.target
+    return names
+
+
+def _twins(guest: Guest) -> SpecError:
     names = [disk.name for disk in guest.devices.disks]
     twin = next(name for name in names if names.count(name) > 1)
-    raise SpecError(f"two disks are called {shown(twin)}; disks must not have the same Name.")
+    return SpecError(f"two disks are called {shown(twin)}; disks must not have the same Name.")
