@@ -5,7 +5,7 @@ time that took) the contender says itself, see `protocol.py`.
 """
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.process import Memory, started
@@ -30,6 +30,8 @@ class ListRun:
     objects: int
     before: Memory
     after: Memory
+    counts: dict[str, int] = field(default_factory=dict)
+    """What the contender counted on the way, such as lists and failures, if it does."""
 
     @property
     def bytes_per_object(self) -> float:
@@ -103,6 +105,7 @@ async def cold_list(contender: Contender, server: Server) -> ListRun:
         objects=server.objects,
         before=before,
         after=after,
+        counts=synced.get("counts", {}),
     )
 
 

@@ -1,5 +1,6 @@
 """On what, and with which versions, a result was made: without it a number says little."""
 
+import hashlib
 import os
 import platform
 import subprocess
@@ -24,8 +25,18 @@ def facts() -> dict[str, Any]:
         "packages": {name: version(name) for name in PACKAGES},
         "go": _said("go", "env", "GOVERSION"),
         "modules": _module_versions(),
+        "sources": sources(),
         "commit": _said("git", "-C", str(ROOT), "describe", "--always", "--dirty"),
     }
+
+
+def sources() -> str:
+    """A digest of what is measured: in a shared checkout it may change during a run."""
+    digest = hashlib.sha256()
+    for folder in ("src/kubevirt", "bench"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def _cpu() -> str:

@@ -101,5 +101,7 @@ async def started(name: str, argv: Sequence[str], folder: Path) -> AsyncIterator
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Without what would change how a contender behaves: proxies, allocators, garbage collectors."""
     kept = ("HOME", "LANG", "PATH", "VIRTUAL_ENV")
-    root = str(Path(__file__).resolve().parent.parent)
-    return {"PYTHONPATH": root, **{name: environ[name] for name in kept if name in environ}}
+    # The product that lies beside this benchmark, not one that happens to be installed.
+    root = Path(__file__).resolve().parent.parent
+    paths = f"{root}{os.pathsep}{root / 'src'}"
+    return {"PYTHONPATH": paths, **{name: environ[name] for name in kept if name in environ}}

@@ -83,6 +83,9 @@ async def measure(plan: Plan) -> str:
             await _watches(found, server, history, say, title)
         for title in rounds:
             await _queues(found, go_program, plan.queue_keys, server.folder, say, title)
+    facts["sources_changed_meanwhile"] = machine.sources() != facts["sources"]
+    if facts["sources_changed_meanwhile"]:
+        say.say("the sources changed while this ran: the numbers belong to no one version")
     text = table.render(found, server)
     say.say(f"every number is in {_keep(found, server, facts)}")
     return text

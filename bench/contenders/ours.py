@@ -94,7 +94,7 @@ async def measure(informer: Informer[Any], until: str) -> None:
         stopwatch = Stopwatch()
         running = tasks.create_task(informer.run())
         await informer.wait_synced()
-        tell("synced", objects=len(informer), **stopwatch.read())
+        tell("synced", objects=len(informer), counts=dict(informer.counts), **stopwatch.read())
         if until:
             stopwatch = Stopwatch()
             await finish.reached.wait()
