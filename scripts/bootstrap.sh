@@ -4,11 +4,12 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# Development: make, git, shellcheck. Python: venv. A Kubernetes to test on: the rest.
+# In this order: development; a Kubernetes to test on; libvirt's and dnsmasq's word on what we write.
 packages="
-  git make shellcheck python3 python3-venv
-  etcd-server runc containernetworking-plugins docker-registry busybox-static
-  iproute2 nftables iptables conntrack util-linux procps kmod ca-certificates
+  git make shellcheck python3 python3-venv ca-certificates
+  runc containernetworking-plugins docker-registry busybox-static
+  iproute2 nftables iptables conntrack util-linux procps kmod
+  libvirt-clients libvirt-daemon libxml2-utils dnsmasq-base
 "
 # The distribution's Python, not whichever is first on PATH: system modules (libvirt) belong to it.
 python=${KUBEVIRT_PYTHON:-/usr/bin/python3}
@@ -45,10 +46,9 @@ install_packages() {
   leave_services_off
 }
 
-# Tests start their own etcd and registry; the services that came with the packages stay off.
+# Tests start a registry of their own; the service that came with the package stays off.
 leave_services_off() {
   [ -d /run/systemd/system ] || return 0
-  case $missing in *etcd-server*) as_root systemctl disable --quiet --now etcd.service ;; esac
   case $missing in *docker-registry*) as_root systemctl disable --quiet --now docker-registry.service ;; esac
 }
 
