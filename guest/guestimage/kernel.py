@@ -67,7 +67,9 @@ def _build_in(
     folder: Path, wanted: Recipe, chosen: settings.Settings, say: progress.Progress
 ) -> None:
     source = _unpacked_source(folder, wanted.source, chosen, say)
-    out = folder / "out"
+    # Inside the source, so that the compiler sees only relative paths: where this cache lies cannot
+    # show in the kernel.
+    out = source / "out"
     out.mkdir(exist_ok=True)
     make = ("make", "-C", str(source), f"O={out}", *(f"{k}={v}" for k, v in _IDENTITY.items()))
     if not (out / ".config").exists():
@@ -89,7 +91,6 @@ def _build_in(
     shutil.copy(out / "arch/x86/boot/bzImage", folder / "bzImage")
     shutil.copy(out / ".config", folder / "config")
     shutil.rmtree(source)
-    shutil.rmtree(out)
 
 
 def _unpacked_source(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from guestimage import errors, progress, tools
 
+_DEPENDENCY = re.compile(r"^[ |]*(?:Pre)?Depends: (?P<name>[^<:]+)")
 _LINE = re.compile(r"'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) (?P<hash>\S+)")
 
 
@@ -35,6 +36,36 @@ def choose(*alternatives: str) -> str:
         f"apt knows no package {' or '.join(alternatives)}, which the guest is made of; "
         "run `apt-get update` as root, and check that this is Debian 12 or 13"
     )
+
+
+def libraries_of(names: Sequence[str]) -> list[str]:
+    """The packages of libraries that these packages depend on, and those that they need in turn.
+
+    Only through libraries: what a program's package needs for being installed (users, questions,
+    services) is no part of a guest that installs nothing.
+    """
+    said = tools.run("apt-cache", "depends", "--recurse", "--important", *names).decode()
+    needs = _parse_dependencies(said)
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        for name in needs.get(waiting.pop(), ()):
+            if name.startswith(("lib", "zlib")) and name not in found:
+                found.add(name)
+                waiting.append(name)
+    return sorted(found)
+
+
+def _parse_dependencies(said: str) -> dict[str, list[str]]:
+    """apt-cache prints a package at the margin and under it, indented, what it depends on."""
+    needs: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in said.splitlines():
+        if not line.startswith((" ", "<")):
+            current = needs.setdefault(line.strip(), [])
+        elif (match := _DEPENDENCY.match(line)) is not None:
+            current.append(match["name"])
+    return needs
 
 
 def resolve(names: Sequence[str]) -> list[Package]:

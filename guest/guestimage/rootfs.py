@@ -15,7 +15,8 @@ OVERLAY = settings.SOURCES / "root"
 _MERGED = ("bin", "sbin", "lib", "lib64")
 """Folders that are links into /usr, as in Debian."""
 
-_PROGRAMS = ("usr/sbin/dropbear", "usr/sbin/dhcpcd")
+_PACKAGES = ("busybox-static", "dropbear-bin", "wide-dhcpv6-client", "qemu-guest-agent")
+_PROGRAMS = ("usr/sbin/dropbear", "usr/sbin/dhcp6c")
 _AGENT = "usr/sbin/qemu-ga"
 _OUR_PROGRAMS = {
     "yamltree": ("usr/lib/guest/yamltree", 0o755),
@@ -23,17 +24,12 @@ _OUR_PROGRAMS = {
     "sudo": ("usr/bin/sudo", 0o4755),
 }
 _LIBRARY_FOLDER = "usr/lib/x86_64-linux-gnu"
-_EMPTY_FOLDERS = ("dev", "proc", "sys", "run", "mnt", "var/lib/dhcpcd", "var/log", "etc/dropbear")
+_EMPTY_FOLDERS = ("dev", "proc", "sys", "run", "mnt", "var/lib/dhcpv6", "var/log", "etc/dropbear")
 
 
 def needed_packages() -> list[str]:
-    """Everything that is unpacked. A library of an agentless guest is cheap to fetch with the rest."""
-    return [
-        *("busybox-static", "dropbear-bin", "dhcpcd-base", "qemu-guest-agent"),
-        *("libc6", "libcrypt1", "libgmp10", "libtomcrypt1", "libtommath1", "zlib1g"),
-        *("libnuma1", "libpcre2-8-0", "libudev1", "liburing2"),
-        packages.choose("libglib2.0-0t64", "libglib2.0-0"),
-    ]
+    """Everything that is unpacked. Fetching an agentless guest's few libraries too many is cheap."""
+    return [*_PACKAGES, *packages.libraries_of(_PACKAGES)]
 
 
 @dataclass(frozen=True)

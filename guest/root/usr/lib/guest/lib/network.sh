@@ -2,17 +2,12 @@
 # (netplan's), as a tree of files; only that form is carried out. Interfaces that nobody mentions get
 # DHCP, like all of them where there is no description at all.
 
-settings=/run/dhcpcd.conf
-
 configure_network() {
   local network="$seed/network" ethernet
-  mkdir -p /run/resolv
-  cat /etc/dhcpcd.conf >$settings
-  : >/run/resolv.conf
   if [ -d "$network/network" ]; then network="$network/network"; fi
   if [ ! -d "$network" ] && [ -d "$seed/user/network" ]; then network="$seed/user/network"; fi
   [ -d "$network" ] || return 0
-  . "$lib/resolv.sh"
+  . "$lib/leases.sh"
   if [ -d "$network/links" ] || [ -d "$network/config" ]; then . "$lib/network-forms.sh"; fi
   [ ! -d "$network/links" ] || from_openstack "$network"
   [ ! -d "$network/config" ] || from_version_1 "$network"
@@ -32,7 +27,7 @@ configure_ethernet() {
   if read_value gateway "$ethernet/gateway4"; then ip route replace default via "$gateway" dev "$link"; fi
   if read_value gateway "$ethernet/gateway6"; then ip -6 route replace default via "$gateway" dev "$link"; fi
   each "$ethernet/routes" add_route "$link"
-  remember_nameservers "$link.seed" "$(list "$ethernet/nameservers/addresses")" \
+  set_name_servers "$link.seed" "$(list "$ethernet/nameservers/addresses")" \
     "$(list "$ethernet/nameservers/search")"
   leave_to_dhcp "$ethernet" "$link"
 }
@@ -63,7 +58,7 @@ set_link() {
     ip link set "$2" name "$value" && link=$value
   fi
   if read_value value "$1/mtu"; then ip link set "$link" mtu "$value"; fi
-  ip link set "$link" up
+  raise_link "$link"
 }
 
 # An address stands alone, or as the key of its own settings.
@@ -71,11 +66,7 @@ add_address() {
   local address
   read_value address "$2" || return 0
   case $address in
-    *:*)
-      # Usable at once: nobody else has what this guest was given.
-      echo 0 >"/proc/sys/net/ipv6/conf/$1/accept_dad"
-      ip -6 address replace "$address" dev "$1"
-      ;;
+    *:*) ip -6 address replace "$address" dev "$1" ;;
     *) ip address replace "$address" dev "$1" ;;
   esac
 }
@@ -94,15 +85,10 @@ add_route() {
 
 # Only what was asked for: an interface with fixed addresses has no DHCP beside them.
 leave_to_dhcp() {
-  local four='' six=''
-  if is_true "$1/dhcp4"; then four=yes; fi
-  if is_true "$1/dhcp6"; then six=yes; fi
-  case $four-$six in
-    -) echo "denyinterfaces $2" >>$settings; : >/run/online ;;
-    yes-) printf 'interface %s\nnoipv6\n' "$2" >>$settings ;;
-    -yes) printf 'interface %s\nnoipv4\nia_na\n' "$2" >>$settings ;;
-    yes-yes) printf 'interface %s\nia_na\n' "$2" >>$settings ;;
-  esac
+  mkdir -p "$fixed"
+  is_true "$1/dhcp4" || : >"$fixed/$2.4"
+  is_true "$1/dhcp6" || : >"$fixed/$2.6"
+  if [ -e "$fixed/$2.4" ] && [ -e "$fixed/$2.6" ]; then : >/run/online; fi
 }
 
 # The items of a list, or the one value, as words.

@@ -101,7 +101,7 @@ is_user_name() {
 is_false_word() {
   local word
   read_value word "$1" || return 1
-  case $word in [Ff]alse | [Nn]o | '') return 0 ;; esac
+  case $word in False | false | No | no | '') return 0 ;; esac
   return 1
 }
 
