@@ -119,6 +119,14 @@ class InformerMachine(RuleBasedStateMachine):
         self.server.stall_streams()
 
     @rule()
+    def hang(self) -> None:
+        self.server.hang()
+
+    @rule()
+    def go_on(self) -> None:
+        self.server.go_on()
+
+    @rule()
     def go_down(self) -> None:
         self.server.go_down()
 
@@ -216,6 +224,7 @@ class InformerMachine(RuleBasedStateMachine):
 
     @rule()
     def mend_everything(self) -> None:
+        self.server.go_on()
         self.server.come_back()
         self.server.catch_up()
         self.server.delay_s = 0.0

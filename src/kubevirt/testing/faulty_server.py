@@ -71,6 +71,7 @@ class FaultyServer:
         self._streams: set[_Stream] = set()
         self._failures: list[Exception] = []
         self._is_down = False
+        self._is_hung = False
         self._visible: int | None = None  # a replica that is behind shows nothing newer
         self._lies = False
         self._changed = asyncio.Event()
@@ -120,6 +121,14 @@ class FaultyServer:
         """Open watches never say anything again, not even that they ended."""
         for stream in self._streams:
             stream.is_stalled = True
+
+    def hang(self) -> None:
+        """The process is stopped: connections stay, nothing is answered until `go_on`."""
+        self._is_hung = True
+
+    def go_on(self) -> None:
+        self._is_hung = False
+        self._wake()
 
     def go_down(self) -> None:
         """The process dies: connections break, new ones are refused until `come_back`."""
@@ -266,7 +275,7 @@ class FaultyServer:
 
     async def _deliver(self, stream: _Stream) -> bool:
         """The way of one event over the wire. False when the stream ends before it."""
-        await self._clock.sleep(self.delay_s)
+        await self._travel()
         if stream.is_stalled:
             await _forever()
         if stream.cuts_next_event:
@@ -283,11 +292,16 @@ class FaultyServer:
     async def _arrive(self, request: str) -> None:
         """A request comes in, and perhaps not through."""
         self.requests.append(request)
-        await self._clock.sleep(self.delay_s)
+        await self._travel()
         if self._is_down:
             raise Unreachable("connection refused")
         if self._failures:
             raise self._failures.pop(0)
+
+    async def _travel(self) -> None:
+        await self._clock.sleep(self.delay_s)
+        while self._is_hung:
+            await self._changed.wait()
 
     async def _be_fresh(self) -> None:
         """A consistent read: waits until this replica is as new as the store, but not forever."""

@@ -253,6 +253,38 @@ async def test_a_silent_watch_is_given_up_and_nothing_is_missed(
     assert server.requests == ["stream list", "list limit=1", "watch 8"]
 
 
+async def test_a_server_that_hangs_is_asked_and_found_out(
+    server: FaultyServer, informer: Informer[Lamp], listener: Listener, clock: Clock
+) -> None:
+    server.hang()
+    server.create(LAMPS, lamp("desk"))
+    await clock.sleep(75 + 61)
+    assert isinstance(trouble(informer), Unreachable)
+    assert "no answer within 60 s" in str(trouble(informer))
+    server.go_on()
+    await clock.sleep(60)
+    assert listener.heard == ["added desk white"]
+    assert informer.counts["lists"] == 1
+
+
+async def test_a_page_that_never_comes_is_not_waited_for_forever(
+    server: FaultyServer, clock: Clock
+) -> None:
+    server.streams_lists = False
+    for number in range(20):
+        server.create(LAMPS, lamp(f"lamp{number}"))
+    informer = Informer(server, LAMPS, clock=clock, settings=ReflectorSettings(page_size=8))
+    async with running(informer):
+        while "list continue" not in server.requests:
+            await clock.sleep(0)
+        server.hang()
+        await clock.sleep(61)
+        assert "no page of the list came within 60 s" in str(trouble(informer))
+        server.go_on()
+        await informer.wait_synced()
+        assert len(informer) == 20
+
+
 async def test_silence_is_no_error_as_long_as_the_server_answers(
     server: FaultyServer, informer: Informer[Lamp], clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
