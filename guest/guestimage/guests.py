@@ -25,7 +25,8 @@ class Guest:
     """What stands above the login prompt."""
 
 
-_LOCKED = "!"
+_LOCKED = "$6$locked$!"
+"""What no password hashes to; busybox's login stumbles over the usual `!`."""
 _GOCUBSGO = (
     "$6$kubevirtpyguest$NUYJJCxGAQytoBUnCxpWiidkidt8CabeDMvSOzeg7rLgcYBO2WlVwJirpxrc2fCdCclZj"
     ".tI4PaC53OdLARVm."

@@ -17,6 +17,8 @@
 enum { REFUSED = 1, NOT_FOUND = 127, MOST_GROUPS = 64 };
 
 static const char PATH[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/* Where a shell that is no login shell finds its prompt; as in /etc/profile. */
+static const char PROMPT[] = "ENV=/etc/profile.d/prompt.sh";
 
 static void refuse(const char *why)
 {
@@ -49,7 +51,7 @@ static void set_environment(const struct passwd *user, const char *caller, bool 
     snprintf(origin, sizeof origin, "SUDO_USER=%s", caller);
     if (!keep)
         clearenv();
-    char *all[] = {term, name, logname, home, shell, origin, (char *)PATH};
+    char *all[] = {term, name, logname, home, shell, origin, (char *)PATH, (char *)PROMPT};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         putenv(all[i]);
 }

@@ -112,7 +112,8 @@ ensure_user() {
   grep -q "^$name:" /etc/passwd && return 0
   id=$(awk -F: '$3 >= 1000 && $3 < 60000 && $3 > last { last = $3 } END { print (last ? last : 999) + 1 }' /etc/passwd)
   echo "$name:x:$id:$id:$name:$home:$shell" >>/etc/passwd
-  echo "$name:!:20000:0:99999:7:::" >>/etc/shadow
+  # No password hashes to this; busybox's login stumbles over the usual `!`.
+  echo "$name:\$6\$locked\$!:20000:0:99999:7:::" >>/etc/shadow
   grep -q "^$name:" /etc/group || echo "$name:x:$id:" >>/etc/group
   mkdir -p "$home"
   chown "$id:$id" "$home"
