@@ -1,13 +1,14 @@
 """A whole cluster of two nodes: what a pod can do on it."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import aiohttp
 import pytest
 from tests.cluster.support import TOOLS, Provider, pod, service, tools_image
 
-from clusterup import images
+from clusterup import images, waiting
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
 
@@ -89,9 +90,16 @@ async def test_the_host_reaches_a_service_through_the_port_of_either_node(
     )
     network = (await two_nodes.info())["network"]
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=10)) as session:
+
+        async def answers(address: str) -> bool:
+            try:
+                async with session.get(f"http://{address}:{port}/") as answer:
+                    return await answer.text() == "web\n"
+            except aiohttp.ClientConnectionError:
+                return False  # kube-proxy hears of a service when it does
+
         for address in (f"10.{network}.0.11", f"10.{network}.0.12"):
-            async with session.get(f"http://{address}:{port}/") as answer:
-                assert await answer.text() == "web\n"
+            await waiting.until(partial(answers, address), limit_s=60, what=f"port {port}")
 
 
 async def test_the_api_server_reaches_pods_as_webhooks_and_aggregated_apis_need(
@@ -100,7 +108,12 @@ async def test_the_api_server_reaches_pods_as_webhooks_and_aggregated_apis_need(
     await two_nodes.apply(web(namespace, "web", "node02"), service(namespace, "web"))
     await two_nodes.until_ready(namespace, "web")
     path = f"/api/v1/namespaces/{namespace}/services/http:web:80/proxy/"
-    assert await two_nodes.kubectl("get", "--raw", path) == "web\n"
+
+    async def answers() -> bool:
+        # A pod is ready a moment before its service knows it.
+        return (await two_nodes.run("kubectl.sh", "get", "--raw", path)).stdout == "web\n"
+
+    await waiting.until(answers, limit_s=60, what="the API server reaches the pod")
 
 
 async def test_a_pod_speaks_to_the_api_server_with_its_service_account(
