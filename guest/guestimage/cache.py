@@ -28,7 +28,9 @@ def key_of(parts: Iterable[str | bytes]) -> str:
 def contents_of(folder: Path) -> Iterator[str | bytes]:
     """Names, modes and bytes of all files under a folder, as inputs of a key."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
+        if path.is_symlink():
+            yield f"{path.relative_to(folder)} -> {path.readlink()}"
+        elif path.is_file() and "__pycache__" not in path.parts:
             yield f"{path.relative_to(folder)} {path.stat().st_mode & 0o111:o}"
             yield path.read_bytes()
 

@@ -75,10 +75,10 @@ ALL = (CIRROS, CIRROS_WITHOUT_AGENT, ALPINE, FEDORA)
 def add_identity(guest: Guest, tree: Tree) -> None:
     """The files in which guests differ."""
     ordinary = guest.user if guest.user != "root" else ""
-    root_hash = "*" if ordinary else guest.password_hash
+    root_hash = _LOCKED if ordinary else guest.password_hash
     passwd = ["root:x:0:0:root:/root:/bin/sh", "nobody:x:65534:65534:nobody:/:/bin/false"]
     group = ["root:x:0:", "tty:x:5:", f"sudo:x:27:{ordinary}", "nogroup:x:65534:"]
-    shadow = [f"root:{root_hash}:20000:0:99999:7:::", "nobody:*:20000:0:99999:7:::"]
+    shadow = [f"root:{root_hash}:20000:0:99999:7:::", f"nobody:{_LOCKED}:20000:0:99999:7:::"]
     if ordinary:
         passwd.append(f"{ordinary}:x:1000:1000:{ordinary}:/home/{ordinary}:/bin/sh")
         group.append(f"{ordinary}:x:1000:")

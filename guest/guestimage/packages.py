@@ -6,7 +6,7 @@ so an update in Debian is an update of the guest. Nothing here needs root or cha
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,7 +45,10 @@ def libraries_of(names: Sequence[str]) -> list[str]:
     services) is no part of a guest that installs nothing.
     """
     said = tools.run("apt-cache", "depends", "--recurse", "--important", *names).decode()
-    needs = _parse_dependencies(said)
+    return closure_of_libraries(names, parse_dependencies(said))
+
+
+def closure_of_libraries(names: Sequence[str], needs: Mapping[str, Sequence[str]]) -> list[str]:
     found: set[str] = set()
     waiting = list(names)
     while waiting:
@@ -56,7 +59,7 @@ def libraries_of(names: Sequence[str]) -> list[str]:
     return sorted(found)
 
 
-def _parse_dependencies(said: str) -> dict[str, list[str]]:
+def parse_dependencies(said: str) -> dict[str, list[str]]:
     """apt-cache prints a package at the margin and under it, indented, what it depends on."""
     needs: dict[str, list[str]] = {}
     current: list[str] = []

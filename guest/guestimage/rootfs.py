@@ -76,10 +76,13 @@ def _add_busybox(tree: Tree, unpacked: Path) -> None:
 
 def _add_overlay(tree: Tree) -> None:
     for path in sorted(OVERLAY.rglob("*")):
-        if path.is_file():
+        name = str(path.relative_to(OVERLAY))
+        if path.is_symlink():
+            tree.add_link(name, str(path.readlink()))
+        elif path.is_file():
             # Only whether a file is a program: the rest of a mode depends on the umask of a checkout.
             mode = 0o755 if path.stat().st_mode & 0o100 else 0o644
-            tree.add_file(str(path.relative_to(OVERLAY)), path.read_bytes(), mode=mode)
+            tree.add_file(name, path.read_bytes(), mode=mode)
 
 
 def _add_libraries(tree: Tree, unpacked: Path) -> None:

@@ -7,14 +7,34 @@ state=/var/lib/cloud
 new_instance=yes
 
 find_seed() {
+  local tenths=0
+  until mount_seed; do
+    # A USB disk may still be on its way; everything else is there before the first program runs.
+    usb_disk_is_coming && [ $tenths -lt 20 ] || return 1
+    tenths=$((tenths + 1))
+    usleep 100000
+  done
+  collect_seed
+  umount "$seed/media"
+}
+
+mount_seed() {
   local label device
+  mkdir -p "$seed/media"
   for label in cidata CIDATA config-2 CONFIG-2; do
-    device=$(findfs "LABEL=$label" 2>/dev/null) || continue
-    mkdir -p "$seed/media"
-    mount -o ro "$device" "$seed/media" || continue
-    collect_seed
-    umount "$seed/media"
-    return 0
+    device=$(findfs "LABEL=$label" 2>/dev/null) && mount -o ro "$device" "$seed/media" && return 0
+  done
+  return 1
+}
+
+# Whether some USB mass storage has no disk yet.
+usb_disk_is_coming() {
+  local interface class
+  for interface in /sys/bus/usb/devices/*:*; do
+    read_value class "$interface/bInterfaceClass"
+    [ "$class" = 08 ] || continue
+    set -- "$interface"/host*/target*/*/block/*
+    [ -e "$1" ] || return 0
   done
   return 1
 }
