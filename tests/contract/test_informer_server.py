@@ -198,6 +198,10 @@ class Painter:
                 await self._change(f"cm-{self._random.randrange(20)}")
             await asyncio.sleep(0.01)
 
+    async def paint_more(self) -> None:
+        goal = len(self.acknowledged) + 20
+        await until(lambda: len(self.acknowledged) >= goal)
+
     async def _change(self, name: str) -> None:
         colour = str(self._random.random())
         if self._random.random() < 0.2:
@@ -222,14 +226,14 @@ async def test_no_change_is_missed_while_the_server_is_broken(
         await informer.wait_synced()
         async with background(painter.run()):
             for _ in range(2):
-                await asyncio.sleep(1)
+                await painter.paint_more()
                 if fault == "kill the API server":
                     await cluster.kill_apiserver()
                     await asyncio.sleep(0.5)
                     await cluster.start_apiserver()
                 else:
                     await cluster.restart_etcd()
-                await asyncio.sleep(1)
+            await painter.paint_more()
         final = await own_client.list(TYPED_CONFIG_MAPS, "default", label_selector=OURS)
         versions = {Key.of(each): each.metadata.resource_version for each in final.items}
         await until(lambda: versions_in(informer) == versions)
@@ -238,7 +242,6 @@ async def test_no_change_is_missed_while_the_server_is_broken(
     assert not journal.complaints
     assert {key: each.metadata.resource_version for key, each in journal.copy.items()} == versions
     missed = set(painter.acknowledged) - journal.seen
-    assert len(painter.acknowledged) > 50
     # A server that restarts forgets what it had not told: then only the outcome can be seen, and
     # the changes on the way there were never there for us. Without that, each one was seen.
     assert not missed or informer.counts["lists"] > 1

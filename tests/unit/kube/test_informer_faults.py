@@ -191,16 +191,22 @@ async def test_a_list_that_breaks_off_tells_nothing(server: FaultyServer, clock:
     assert len(listener.heard) == 20
 
 
-async def test_a_stream_that_breaks_before_its_list_is_complete_is_followed_by_pages(
+async def test_a_stream_that_ends_before_its_list_is_complete_is_followed_by_pages(
     server: FaultyServer, clock: Clock
 ) -> None:
-    server.create(LAMPS, lamp("desk"))
-    server.delay_s = 0.1
+    for name in ("desk", "hall", "bed"):
+        server.create(LAMPS, lamp(name))
+    server.delay_s = 1.0
     informer = Informer(server, LAMPS, clock=clock)
+    listener = Listener()
+    informer.add_handler(listener)
     async with running(informer):
-        await clock.sleep(0.05)
+        await clock.sleep(3.5)
         server.close_streams()
+        await clock.sleep(1)
+        assert listener.heard == []
         await informer.wait_synced()
+    assert len(listener.heard) == 3
     assert server.requests[:2] == ["stream list", "list limit=500"]
 
 
@@ -409,6 +415,22 @@ async def test_an_answer_from_the_past_brings_nothing_back(
     assert listener.heard == ["deleted hall white", "added desk white"]
 
 
+async def test_changes_that_are_sent_once_more_are_not_told_once_more(
+    server: FaultyServer, informer: Informer[Lamp], listener: Listener, clock: Clock
+) -> None:
+    server.create(LAMPS, lamp("desk"))
+    server.delete(LAMPS, key("desk"))
+    server.update(LAMPS, key("hall"), {"colour": "red"})
+    await clock.sleep(5)
+    told = ["added desk white", "deleted desk white", "updated hall red"]
+    assert listener.heard == told
+    server.repeats = 3
+    server.close_streams()
+    await clock.sleep(5)
+    assert informer.counts["replays"] > 0
+    assert listener.heard == told
+
+
 async def test_a_replica_that_is_behind_is_waited_for(
     server: FaultyServer, informer: Informer[Lamp], listener: Listener, clock: Clock
 ) -> None:
@@ -440,8 +462,12 @@ async def test_a_server_restored_from_a_backup_is_followed_into_the_past(
         "updated hall white",
         "deleted desk white",
     ]
+    # What was seen before the restore does not count any more, also not in the next list.
+    server.go_down()
     server.create(LAMPS, lamp("bed"))
-    await clock.sleep(1)
+    server.compact()
+    server.come_back()
+    await clock.sleep(10)
     assert listener.heard[-1] == "added bed white"
 
 
