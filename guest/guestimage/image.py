@@ -38,7 +38,7 @@ from guestimage.tree import Tree
 KERNEL_BOOT = "kernel-boot"
 _TOOLS = (
     *("e2fsprogs", "dosfstools", "mtools", "syslinux", "syslinux-common", "qemu-utils"),
-    *("gcc", "libc6-dev", "libyaml-dev"),
+    *("gcc", "libc6-dev", "libyaml-dev", "libzstd1"),
 )
 """Packages whose version may show in the bytes."""
 

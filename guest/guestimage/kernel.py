@@ -11,11 +11,12 @@ from pathlib import Path
 
 from guestimage import cache, errors, packages, progress, settings, tools
 
-ABOUT_HOW_MANY_FILES = 1950
+ABOUT_HOW_MANY_FILES = 2070
 """Lines that make prints for one build; only for showing how far it is."""
 
 _CONFIG = settings.SOURCES / "kernel" / "guest.config"
 _COMPILERS = ("binutils", "gcc")
+_UNPACKED = "unpacked"
 _IDENTITY = {
     "KBUILD_BUILD_TIMESTAMP": "2025-01-01",
     "KBUILD_BUILD_USER": "guest",
@@ -91,13 +92,14 @@ def _build_in(
     shutil.copy(out / "arch/x86/boot/bzImage", folder / "bzImage")
     shutil.copy(out / ".config", folder / "config")
     shutil.rmtree(source)
+    (folder / _UNPACKED).unlink()
 
 
 def _unpacked_source(
     folder: Path, source: packages.Package, chosen: settings.Settings, say: progress.Progress
 ) -> Path:
     """The source tree. A finished unpacking is marked, so that half of one is never compiled."""
-    tree, mark = folder / "source", folder / "unpacked"
+    tree, mark = folder / "source", folder / _UNPACKED
     if mark.exists():
         return tree
     (package,) = packages.fetch([source], chosen.cache / "packages", say)
