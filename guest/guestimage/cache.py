@@ -60,6 +60,13 @@ class Cache:
         shutil.rmtree(self.entry(key), ignore_errors=True)
         building.rename(self.entry(key))
 
+    def keep_newest(self, count: int) -> None:
+        """Forget older entries: each change of the sources leaves one behind."""
+        entries = [path for path in self._folder.iterdir() if not path.name.startswith(".")]
+        entries.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in entries[count:]:
+            shutil.rmtree(path)
+
     @contextlib.contextmanager
     def only_one_builder(self, say: progress.Progress) -> Iterator[None]:
         self._folder.mkdir(parents=True, exist_ok=True)

@@ -36,6 +36,8 @@ from guestimage import (
 from guestimage.tree import Tree
 
 KERNEL_BOOT = "kernel-boot"
+_KEPT = 4
+"""Results that stay in the cache, 0.1 GB each: for going back and forth between branches."""
 _TOOLS = (
     *("e2fsprogs", "dosfstools", "mtools", "syslinux", "syslinux-common", "qemu-utils"),
     *("gcc", "libc6-dev", "libyaml-dev", "libzstd1"),
@@ -109,6 +111,7 @@ def build(wanted: Recipe, chosen: settings.Settings, say: progress.Progress) -> 
             if not store.has(wanted.key):
                 with store.making(wanted.key) as folder:
                     _build_in(Images(folder), built, wanted, chosen, say)
+                store.keep_newest(_KEPT)
     return Images(store.entry(wanted.key))
 
 
