@@ -36,7 +36,7 @@ _TEXT = """
 """
 _TEXTS_OF_A_MAP = """
     value = thing.{name}
-    if value:
+    if type(value) is dict:
         for key, each in value.items():
             place = hash(each) & mask
             known = places[place]
@@ -64,8 +64,8 @@ class Sharing:
     def share(self, thing: Any) -> None:
         """Replaces the texts in a struct by equal ones that others hold.
 
-        The struct may be frozen: it stays equal to what it was. It must be fresh from the decoder,
-        since its maps are changed in place.
+        The struct may be frozen: it stays equal to what it was. It should be fresh from the decoder,
+        since dictionaries in it are changed in place.
         """
         type_ = type(thing)
         walk = self._walks.get(type_)

@@ -123,9 +123,9 @@ class Store(Generic[T]):
     def by_index(self, name: str, value: str) -> list[T]:
         return [self._objects[key] for key in self._indexes[name].find(value)]
 
-    def keys(self) -> set[Key]:
-        """Of all that exists on the server, readable or not."""
-        return {*self._objects, *self._unreadable}
+    def keys(self) -> list[Key]:
+        """Of all that exists on the server, readable or not, in an order that a test can rely on."""
+        return list(dict.fromkeys((*self._objects, *self._unreadable)))
 
     def put(self, new: T, *, may_go_back: bool = False) -> None:
         """The object is like this now, unless a newer version is known."""

@@ -1,6 +1,7 @@
 """Equal texts of many objects are held once, and nobody can tell."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import msgspec
 
@@ -72,5 +73,10 @@ def test_texts_that_repeat_survive_among_those_that_do_not() -> None:
     assert len({id(bulb.maker) for bulb in bulbs}) < 10
 
 
-def test_what_is_no_struct_is_left_alone() -> None:
-    Sharing().share({"name": "desk"})
+def test_what_cannot_be_changed_is_left_alone() -> None:
+    sharing = Sharing()
+    sharing.share({"name": "desk"})
+    labels = MappingProxyType({"colour": "red"})
+    sharing.share(Lamp("desk", labels=labels))
+    sharing.share(Lamp("hall", labels=labels))
+    assert labels == {"colour": "red"}
