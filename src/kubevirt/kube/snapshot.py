@@ -64,7 +64,7 @@ class Snapshot(Generic[T]):
                 yield
         if self._has_nameless:
             return  # It may be any of those that seem to be missing.
-        for key in [key for key in self._store.keys() if key not in self._found]:
+        for key in [key for key in self._store.existing() if key not in self._found]:
             self._store.discard(key)
             pending += 1
             if pending % batch == 0:

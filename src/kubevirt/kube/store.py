@@ -123,8 +123,8 @@ class Store(Generic[T]):
     def by_index(self, name: str, value: str) -> list[T]:
         return [self._objects[key] for key in self._indexes[name].find(value)]
 
-    def keys(self) -> list[Key]:
-        """Of all that exists on the server, readable or not, in an order that a test can rely on."""
+    def existing(self) -> list[Key]:
+        """The keys of all that is on the server, readable or not, in the order they came."""
         return list(dict.fromkeys((*self._objects, *self._unreadable)))
 
     def put(self, new: T, *, may_go_back: bool = False) -> None:
