@@ -85,7 +85,9 @@ class Api:
         return aiohttp.ClientSession(
             self.url,
             timeout=_LIMIT,
-            connector=aiohttp.TCPConnector(ssl=self._tls, force_close=True),
+            # Not `force_close`: such a connection is closed behind the back of the session, whose own
+            # close waits for none of it.
+            connector=aiohttp.TCPConnector(ssl=self._tls),
             trust_env=False,
         )
 

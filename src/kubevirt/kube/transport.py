@@ -12,7 +12,6 @@ What a caller can rely on:
 """
 
 import random
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -38,6 +37,7 @@ from kubevirt.kube.errors import (
     Unauthorized,
 )
 from kubevirt.kube.request import Limits, Request
+from kubevirt.kube.sockets import Sockets
 from kubevirt.kube.tls import Tls
 from kubevirt.kube.traffic import Traffic
 from kubevirt.kube.warnings import OnWarning
@@ -61,6 +61,7 @@ class Transport:
         self._base = URL(config.server)
         self._tls = Tls(config) if self._base.scheme == "https" else None
         self._session: aiohttp.ClientSession | None = None
+        self._sockets = Sockets()
         self._standing = CIMultiDict({"User-Agent": user_agent})
         if config.disable_compression:
             self._standing["Accept-Encoding"] = "identity"
@@ -69,7 +70,7 @@ class Transport:
 
     async def open(self) -> None:
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, socket_factory=_watchful_socket),
+            connector=aiohttp.TCPConnector(limit=0, socket_factory=self._sockets),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.limits.connect_s),
             raise_for_status=_raise_refused_upgrade,
@@ -78,6 +79,7 @@ class Transport:
     async def close(self) -> None:
         if self._session is not None:
             await self._session.close()
+            await self._sockets.hang_up(self.clock)
             self._session = None
 
     async def call(self, request: Request, on_warning: OnWarning | None) -> bytes:
@@ -332,17 +334,3 @@ def _impersonating(other: Impersonation) -> CIMultiDict[str]:
         for value in values:
             headers.add(f"Impersonate-Extra-{quote(key, safe='')}", value)
     return headers
-
-
-def _watchful_socket(address: tuple[Any, ...]) -> socket.socket:
-    """A socket that notices within half a minute that the other machine is gone.
-
-    A watch may be silent for minutes, so silence alone means nothing; the kernels ask each other.
-    """
-    opened = socket.socket(family=address[0], type=address[1], proto=address[2])
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 10)
-    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 5)
-    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
-    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 25_000)
-    return opened

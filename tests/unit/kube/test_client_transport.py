@@ -29,7 +29,7 @@ from kubevirt.kube.errors import (
 from kubevirt.kube.material import File, Inline
 from kubevirt.kube.patches import MergePatch
 from kubevirt.kube.request import Limits
-from kubevirt.kube.transport import _watchful_socket
+from kubevirt.kube.sockets import Sockets
 from kubevirt.kube.warnings import Warnings
 
 LAMPS = Resource("house.example", "v1", "lamps", "Lamp", True, dict[str, Any])
@@ -451,7 +451,7 @@ async def test_a_proxy_that_refuses_or_is_away_is_named() -> None:
 
 
 def test_a_machine_that_is_gone_is_noticed_within_half_a_minute() -> None:
-    with _watchful_socket((socket.AF_INET, socket.SOCK_STREAM, 0)) as opened:
+    with Sockets()((socket.AF_INET, socket.SOCK_STREAM, 0)) as opened:
 
         def option(level: int, name: int) -> int:
             return opened.getsockopt(level, name)
