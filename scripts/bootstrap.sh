@@ -4,12 +4,14 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# In this order: development; a Kubernetes to test on; libvirt's and dnsmasq's word on what we write.
+# In this order: development; a Kubernetes to test on; what runs a guest; what builds one.
 packages="
   git make shellcheck python3 python3-venv ca-certificates
   runc containernetworking-plugins docker-registry busybox-static
   iproute2 nftables iptables conntrack util-linux procps kmod
-  libvirt-clients libvirt-daemon libxml2-utils dnsmasq-base
+  libvirt-clients libvirt-daemon libvirt-daemon-driver-qemu python3-libvirt libxml2-utils
+  qemu-system-x86 qemu-utils bubblewrap dnsmasq-base
+  gcc libc6-dev bc bison flex libelf-dev libssl-dev cpio xz-utils lz4 zstd e2fsprogs mtools dosfstools
 "
 # The distribution's Python, not whichever is first on PATH: system modules (libvirt) belong to it.
 python=${KUBEVIRT_PYTHON:-/usr/bin/python3}
@@ -64,7 +66,20 @@ install_environment() {
   .venv/bin/pip --disable-pip-version-check --quiet install --require-hashes --only-binary :all: \
     --requirement requirements-dev.lock
   .venv/bin/pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+  borrow_libvirt
   printf '%s' "$wanted" >$stamp
+}
+
+# Its bindings belong to the libvirt they were built with, so the distribution's are used: they alone,
+# not everything else that happens to be installed beside them.
+borrow_libvirt() {
+  site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  for module in libvirt.py libvirt_qemu.py libvirtaio.py; do
+    ln -sf "/usr/lib/python3/dist-packages/$module" "$site/$module"
+  done
+  for module in /usr/lib/python3/dist-packages/libvirtmod*.so; do
+    [ ! -e "$module" ] || ln -sf "$module" "$site/"
+  done
 }
 
 seen=$(mktemp)
