@@ -21,7 +21,7 @@ from clusterup.light import LightCluster
 from kubevirt.api import crds
 from kubevirt.api.scheme import NAMESPACES, VIRTUAL_MACHINE_INSTANCES
 from kubevirt.base.errors import Unreachable
-from kubevirt.kube import kubeconfig
+from kubevirt.kube.access import kubeconfig
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import AlreadyExists, NoSuchResource, Overloaded
 from kubevirt.kube.patches import MergePatch

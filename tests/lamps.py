@@ -9,9 +9,9 @@ from kubevirt.api.meta import ObjectMeta
 from kubevirt.api.resource import Resource
 from kubevirt.api.struct import Struct
 from kubevirt.base.tasks import background
+from kubevirt.kube.cache.store import Change
 from kubevirt.kube.informer import Informer
 from kubevirt.kube.key import Key
-from kubevirt.kube.store import Change
 
 
 class Lamp(Struct, frozen=True, kw_only=True):

@@ -11,12 +11,12 @@ from bench.protocol import Stopwatch, arguments, settle, tell, wait_for_driver
 from kubevirt.api.resource import Resource
 from kubevirt.api.scheme import VIRTUAL_MACHINE_INSTANCES
 from kubevirt.base.clock import SystemClock
-from kubevirt.kube import kubeconfig
+from kubevirt.kube.access import kubeconfig
+from kubevirt.kube.cache.reflector import ReflectorSettings
+from kubevirt.kube.cache.store import Change
 from kubevirt.kube.client import Client
 from kubevirt.kube.informer import Informer
-from kubevirt.kube.reflector import ReflectorSettings
 from kubevirt.kube.source import ObjectList, Source
-from kubevirt.kube.store import Change
 from kubevirt.kube.watch import WatchEvent
 
 KINDS: dict[str, Resource[Any]] = {

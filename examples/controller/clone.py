@@ -6,7 +6,7 @@ import sys
 
 from kubevirt.api.scheme import CONFIG_MAPS
 from kubevirt.base.clock import SystemClock
-from kubevirt.kube import default_config
+from kubevirt.kube.access import default_config
 from kubevirt.kube.client import Client
 from kubevirt.kube.controller import DONE, Controller, Result
 from kubevirt.kube.informer import Informer

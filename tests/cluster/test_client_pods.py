@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.cluster.support import Provider, pod
 
-from kubevirt.kube import kubeconfig
+from kubevirt.kube.access import kubeconfig
 from kubevirt.kube.client import Client
-from kubevirt.kube.containers import V5, Channel
 from kubevirt.kube.errors import ApiError, BadRequest
+from kubevirt.kube.http.containers import V5, Channel
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
 

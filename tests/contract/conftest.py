@@ -19,9 +19,9 @@ from tests.contract.lamps import LAMP_CRD, LAMPS
 
 from clusterup.pytest_plugin import session_loop
 from kubevirt.api.resource import Resource
-from kubevirt.kube import kubeconfig
+from kubevirt.kube.access import kubeconfig
+from kubevirt.kube.access.config import Config
 from kubevirt.kube.client import Client
-from kubevirt.kube.config import Config
 from kubevirt.kube.errors import NoSuchResource
 
 NAMESPACES: Resource[dict[str, Any]] = Resource(

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from kubevirt.base.clock import SystemClock
-from kubevirt.kube import kubeconfig
+from kubevirt.kube.access import kubeconfig
 from kubevirt.kube.client import Client
 from kubevirt.kube.leader import ElectionSettings, LeaderElector, LeadershipLost
 

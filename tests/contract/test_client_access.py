@@ -10,11 +10,11 @@ from tests.contract.lamps import CONFIG_MAPS, a_config_map
 
 from clusterup.certificates import Validity
 from kubevirt.base.errors import Unreachable
+from kubevirt.kube.access.config import Config, Impersonation
+from kubevirt.kube.access.credentials import HeldCredentials
+from kubevirt.kube.access.material import Inline
 from kubevirt.kube.client import Client
-from kubevirt.kube.config import Config, Impersonation
-from kubevirt.kube.credentials import HeldCredentials
 from kubevirt.kube.errors import Forbidden, Unauthorized, Untrusted
-from kubevirt.kube.material import Inline
 
 
 async def ask(config: Config) -> None:

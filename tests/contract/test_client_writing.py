@@ -27,8 +27,8 @@ from kubevirt.kube.errors import (
     NotFound,
     UnsupportedMediaType,
 )
+from kubevirt.kube.http.warnings import Warnings
 from kubevirt.kube.patches import Apply, JsonPatch, MergePatch, StrategicMergePatch, pointer
-from kubevirt.kube.warnings import Warnings
 
 Lamps = Resource[dict[str, Any]]
 

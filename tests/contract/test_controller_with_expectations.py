@@ -12,12 +12,12 @@ from kubevirt.api.meta import ObjectMeta, OwnerReference
 from kubevirt.api.scheme import CONFIG_MAPS
 from kubevirt.base.clock import Clock
 from kubevirt.base.tasks import background
+from kubevirt.kube.cache.store import controller_uid
 from kubevirt.kube.client import Client
 from kubevirt.kube.controller import DONE, After, Controller, Result
 from kubevirt.kube.expectations import Expectations
 from kubevirt.kube.informer import Informer
 from kubevirt.kube.key import Key
-from kubevirt.kube.store import controller_uid
 from kubevirt.kube.triggers import own, owner_in
 
 OWNERS = 20

@@ -19,13 +19,13 @@ from kubevirt.base.clock import SystemClock
 from kubevirt.base.errors import Retry, Unreachable
 from kubevirt.base.tasks import background
 from kubevirt.kube.backoff import BackoffSettings
+from kubevirt.kube.cache.reflector import ReflectorSettings, StaleAnswer
+from kubevirt.kube.cache.store import Change
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import NoSuchResource, NotFound
 from kubevirt.kube.informer import Informer
 from kubevirt.kube.key import Key
 from kubevirt.kube.patches import MergePatch
-from kubevirt.kube.reflector import ReflectorSettings, StaleAnswer
-from kubevirt.kube.store import Change
 
 pytestmark = pytest.mark.timeout(240)  # most of it is a server's start on a busy machine
 

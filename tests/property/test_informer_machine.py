@@ -28,10 +28,10 @@ from tests.lamps import LAMPS, Lamp, key, lamp
 
 from kubevirt.base.errors import Unreachable
 from kubevirt.base.virtual_time import VirtualClock, VirtualTimeLoop
+from kubevirt.kube.cache.reflector import ReflectorSettings
+from kubevirt.kube.cache.store import Change
 from kubevirt.kube.informer import Informer
 from kubevirt.kube.key import Key
-from kubevirt.kube.reflector import ReflectorSettings
-from kubevirt.kube.store import Change
 from kubevirt.kube.watch import EventType
 from kubevirt.testing.faulty_server import FaultyServer, expired, overloaded
 from kubevirt.testing.history import Data, Revision

@@ -10,8 +10,8 @@ typed object has lost the fields that its type does not know.
 
 A client holds no state but its connections. It never waits longer than its `Limits` say, makes a
 call again only where the server asked for it, and raises errors of the house only (`base.errors`,
-`kube.errors`). The verbs are in `reading.py`, `writing.py` and `pods.py`; how a request travels is in
-`transport.py`.
+`kube.errors`). The verbs are in `http/reading.py`, `writing.py` and `pods.py`; how a request travels is
+in `http/transport.py`.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,16 +24,16 @@ import aiohttp
 
 import kubevirt
 from kubevirt.base.clock import Clock, SystemClock
-from kubevirt.kube.calls import Parameter, parameters
-from kubevirt.kube.config import Config
-from kubevirt.kube.encoding import body_of
-from kubevirt.kube.pods import PodCalls
-from kubevirt.kube.reading import Reading
-from kubevirt.kube.request import JSON, Limits, Request
-from kubevirt.kube.traffic import Traffic
-from kubevirt.kube.transport import Transport
-from kubevirt.kube.warnings import OnWarning
-from kubevirt.kube.writing import Writing
+from kubevirt.kube.access.config import Config
+from kubevirt.kube.http.calls import Parameter, parameters
+from kubevirt.kube.http.encoding import body_of
+from kubevirt.kube.http.pods import PodCalls
+from kubevirt.kube.http.reading import Reading
+from kubevirt.kube.http.request import JSON, Limits, Request
+from kubevirt.kube.http.traffic import Traffic
+from kubevirt.kube.http.transport import Transport
+from kubevirt.kube.http.warnings import OnWarning
+from kubevirt.kube.http.writing import Writing
 
 
 class Client(Reading, Writing, PodCalls):

@@ -30,10 +30,10 @@ from msgspec import Struct
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import ConfigError, Retry, UserError
 from kubevirt.base.log import get_logger
+from kubevirt.kube.cache.store import Cacheable, Change
 from kubevirt.kube.errors import Refused
 from kubevirt.kube.leader import LeadershipLost
 from kubevirt.kube.queue import QueueClosed, WorkQueue
-from kubevirt.kube.store import Cacheable, Change
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T", bound=Cacheable)

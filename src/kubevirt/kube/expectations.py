@@ -28,8 +28,8 @@ from msgspec import Struct
 
 from kubevirt.base.clock import Clock
 from kubevirt.base.log import get_logger
+from kubevirt.kube.cache.store import Change, Metadata
 from kubevirt.kube.errors import Conflict, Refused, TooManyRequests
-from kubevirt.kube.store import Change, Metadata
 
 K = TypeVar("K", bound=Hashable)
 

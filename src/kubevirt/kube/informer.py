@@ -14,7 +14,7 @@ metadata and asks the server to send nothing else.
 
 Handlers hear every transition of the cache once and in order, right after it happened, so what they
 read is what they were told. A handler is a plain function that returns quickly, mostly by putting a key
-into a queue. How the cache is kept right is in `reflector.py`, what it promises in `store.py`.
+into a queue. How the cache is kept right is in `cache/reflector.py`, what it promises in `cache/store.py`.
 """
 
 import random
@@ -25,10 +25,10 @@ from typing import Generic, TypeVar
 from kubevirt.api.resource import Resource
 from kubevirt.base.clock import Clock
 from kubevirt.base.log import get_logger
+from kubevirt.kube.cache.reflector import Reflector, ReflectorSettings, Scope
+from kubevirt.kube.cache.store import OWNER, Cacheable, Change, IndexFunction, Store
 from kubevirt.kube.key import Key
-from kubevirt.kube.reflector import Reflector, ReflectorSettings, Scope
 from kubevirt.kube.source import Source
-from kubevirt.kube.store import OWNER, Cacheable, Change, IndexFunction, Store
 from kubevirt.kube.watch import Undecodable
 
 T = TypeVar("T", bound=Cacheable)

@@ -21,8 +21,8 @@ from prometheus_client.registry import Collector
 
 from kubevirt.kube.controller import Controller
 from kubevirt.kube.histogram import Histogram
+from kubevirt.kube.http.traffic import Traffic
 from kubevirt.kube.queue import WorkQueue
-from kubevirt.kube.traffic import Traffic
 
 CONTENT_TYPE = exposition.CONTENT_TYPE_PLAIN_1_0_0
 Labels = Mapping[str, str]

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeVar
 
 from kubevirt.api.resource import Resource
+from kubevirt.kube.cache.store import Cacheable, Change
 from kubevirt.kube.errors import UndecodableObject
 from kubevirt.kube.key import Key
-from kubevirt.kube.store import Cacheable, Change
 
 T = TypeVar("T", bound=Cacheable)
 

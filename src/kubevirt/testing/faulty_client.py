@@ -17,8 +17,8 @@ from kubevirt.api.meta import Status
 from kubevirt.api.resource import Resource
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Unreachable
-from kubevirt.kube.encoding import data_of
 from kubevirt.kube.errors import Conflict
+from kubevirt.kube.http.encoding import data_of
 from kubevirt.kube.key import Key
 from kubevirt.kube.patches import MergePatch
 from kubevirt.testing.faulty_server import FaultyServer

@@ -12,8 +12,8 @@ from kubevirt.api.meta import Status, StatusCause, StatusDetails
 from kubevirt.api.resource import Resource
 from kubevirt.base.errors import Retry, UserError
 from kubevirt.kube import errors
-from kubevirt.kube.answers import Answer, error_of
 from kubevirt.kube.errors import ApiError, ApplyConflict, NoSuchResource, NotAnApi, from_status
+from kubevirt.kube.http.answers import Answer, error_of
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 SERVER = "https://lab:6443"

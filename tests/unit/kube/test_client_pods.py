@@ -10,11 +10,11 @@ from aiohttp import WSMsgType, web
 from tests.unit.kube.scripted_server import ScriptedServer, refuses, streams
 
 from kubevirt.base.errors import Unreachable, UserError
+from kubevirt.kube.access.config import Config
 from kubevirt.kube.client import Client
-from kubevirt.kube.config import Config
-from kubevirt.kube.containers import V4, V5, Channel
 from kubevirt.kube.errors import BadRequest, Forbidden, InternalError, NotFound
-from kubevirt.kube.request import Limits
+from kubevirt.kube.http.containers import V4, V5, Channel
+from kubevirt.kube.http.request import Limits
 
 EXEC = "/api/v1/namespaces/home/pods/web/exec"
 LOG = "/api/v1/namespaces/home/pods/web/log"

@@ -16,9 +16,8 @@ from tests.unit.kube.scripted_server import ScriptedServer, refuses, says, shows
 from kubevirt.api.meta import ObjectMeta
 from kubevirt.api.resource import Resource
 from kubevirt.base.errors import Unreachable, UserError
-from kubevirt.kube import reading
+from kubevirt.kube.access.config import Config
 from kubevirt.kube.client import Client
-from kubevirt.kube.config import Config
 from kubevirt.kube.errors import (
     Expired,
     Garbled,
@@ -27,8 +26,9 @@ from kubevirt.kube.errors import (
     NotFound,
     UndecodableObject,
 )
-from kubevirt.kube.lines import Lines
-from kubevirt.kube.request import Limits
+from kubevirt.kube.http import reading
+from kubevirt.kube.http.lines import Lines
+from kubevirt.kube.http.request import Limits
 from kubevirt.kube.source import Source
 from kubevirt.kube.watch import EventType, Undecodable, WatchEvent
 

@@ -17,12 +17,12 @@ from tests.unit.kube.scripted_server import ScriptedServer, refuses, says
 
 from kubevirt.api.resource import Resource
 from kubevirt.base.errors import ConfigError, KubevirtError, Unreachable
-from kubevirt.kube.certificates import complaint
+from kubevirt.kube.access.certificates import complaint
+from kubevirt.kube.access.config import Config
+from kubevirt.kube.access.credentials import HeldCredentials
+from kubevirt.kube.access.material import File, Inline
 from kubevirt.kube.client import Client
-from kubevirt.kube.config import Config
-from kubevirt.kube.credentials import HeldCredentials
 from kubevirt.kube.errors import NotAnApi, Unauthorized, Untrusted
-from kubevirt.kube.material import File, Inline
 
 LAMPS = Resource("house.example", "v1", "lamps", "Lamp", False, dict[str, Any])
 PATH = "/apis/house.example/v1/lamps/hall"

@@ -15,10 +15,10 @@ from tests.unit.kube.scripted_server import Answer, ScriptedServer, refuses, say
 from kubevirt.api.resource import Resource
 from kubevirt.base.clock import Clock, SystemClock
 from kubevirt.base.errors import Retry, Unreachable
-from kubevirt.kube import warnings
+from kubevirt.kube.access.config import Config, Impersonation
+from kubevirt.kube.access.credentials import HeldCredentials, Identity
+from kubevirt.kube.access.material import File, Inline
 from kubevirt.kube.client import Client
-from kubevirt.kube.config import Config, Impersonation
-from kubevirt.kube.credentials import HeldCredentials, Identity
 from kubevirt.kube.errors import (
     InternalError,
     NotAnApi,
@@ -26,11 +26,11 @@ from kubevirt.kube.errors import (
     TooManyRequests,
     Unauthorized,
 )
-from kubevirt.kube.material import File, Inline
+from kubevirt.kube.http import warnings
+from kubevirt.kube.http.request import Limits
+from kubevirt.kube.http.sockets import Sockets
+from kubevirt.kube.http.warnings import Warnings
 from kubevirt.kube.patches import MergePatch
-from kubevirt.kube.request import Limits
-from kubevirt.kube.sockets import Sockets
-from kubevirt.kube.warnings import Warnings
 
 LAMPS = Resource("house.example", "v1", "lamps", "Lamp", True, dict[str, Any])
 PATH = "/apis/house.example/v1/namespaces/home/lamps"

@@ -14,8 +14,8 @@ from tests.unit.kube.scripted_server import ScriptedServer, refuses, says
 from kubevirt.api.meta import ObjectMeta
 from kubevirt.api.resource import Resource
 from kubevirt.api.struct import Struct
+from kubevirt.kube.access.config import Config
 from kubevirt.kube.client import Client
-from kubevirt.kube.config import Config
 from kubevirt.kube.errors import TooManyRequests
 from kubevirt.kube.patches import Apply, JsonPatch, MergePatch, StrategicMergePatch, pointer
 

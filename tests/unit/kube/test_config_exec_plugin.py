@@ -14,10 +14,10 @@ import pytest
 
 from kubevirt.base.clock import Clock, SystemClock
 from kubevirt.base.errors import ConfigError
-from kubevirt.kube import exec_plugin, kubeconfig
-from kubevirt.kube.credentials import Credentials, HeldCredentials, Identity
-from kubevirt.kube.exec_plugin import ExecCredentials, ExecPlugin
-from kubevirt.kube.material import Inline
+from kubevirt.kube.access import exec_plugin, kubeconfig
+from kubevirt.kube.access.credentials import Credentials, HeldCredentials, Identity
+from kubevirt.kube.access.exec_plugin import ExecCredentials, ExecPlugin
+from kubevirt.kube.access.material import Inline
 
 V1 = "client.authentication.k8s.io/v1"
 SECRET = "s3cr3t-t0k3n"

@@ -6,7 +6,7 @@ import pytest
 
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import ConfigError
-from kubevirt.kube import default_config, incluster
+from kubevirt.kube.access import default_config, incluster
 
 ENV = {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from kubevirt.base.clock import Clock, SystemClock
 from kubevirt.base.errors import ConfigError
-from kubevirt.kube import default_config, kubeconfig
-from kubevirt.kube.config import Config, Impersonation
-from kubevirt.kube.credentials import Identity
-from kubevirt.kube.exec_plugin import ExecCredentials
-from kubevirt.kube.request import Limits, Request
-from kubevirt.kube.transport import Transport
+from kubevirt.kube.access import default_config, kubeconfig
+from kubevirt.kube.access.config import Config, Impersonation
+from kubevirt.kube.access.credentials import Identity
+from kubevirt.kube.access.exec_plugin import ExecCredentials
+from kubevirt.kube.http.request import Limits, Request
+from kubevirt.kube.http.transport import Transport
 
 SECRET = "s3cr3t-t0k3n"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from kubevirt.base.errors import ConfigError
-from kubevirt.kube import incluster
-from kubevirt.kube.proxies import proxy_for
+from kubevirt.kube.access import incluster
+from kubevirt.kube.access.proxies import proxy_for
 
 PROXY = {"HTTPS_PROXY": "http://proxy:3128"}
 

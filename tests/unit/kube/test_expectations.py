@@ -9,9 +9,9 @@ from tests.lamps import Lamp, lamp
 from kubevirt.api.meta import Status
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Unreachable
+from kubevirt.kube.cache.store import Change
 from kubevirt.kube.errors import AlreadyExists, Forbidden, ServerTimeout, TooManyRequests
 from kubevirt.kube.expectations import Expectations
-from kubevirt.kube.store import Change
 
 pytestmark = pytest.mark.virtual_time
 

@@ -8,10 +8,10 @@ import pytest
 from tests.lamps import LAMPS, Lamp, Listener, key, lamp, running
 
 from kubevirt.base.clock import Clock
+from kubevirt.kube.cache.store import Change
 from kubevirt.kube.errors import UndecodableObject
 from kubevirt.kube.informer import Informer
 from kubevirt.kube.key import Key
-from kubevirt.kube.store import Change
 from kubevirt.testing.faulty_server import FaultyServer
 
 pytestmark = pytest.mark.virtual_time

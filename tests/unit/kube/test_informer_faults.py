@@ -11,9 +11,9 @@ from kubevirt.api.meta import Status
 from kubevirt.api.resource import Resource
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Unreachable
+from kubevirt.kube.cache.reflector import ReflectorSettings, StaleAnswer
 from kubevirt.kube.errors import Forbidden, NotFound
 from kubevirt.kube.informer import Informer
-from kubevirt.kube.reflector import ReflectorSettings, StaleAnswer
 from kubevirt.testing.faulty_server import FaultyServer, overloaded
 
 pytestmark = pytest.mark.virtual_time

@@ -7,9 +7,9 @@ from kubevirt.api.scheme import CONFIG_MAPS, NODES, VIRTUAL_MACHINE_INSTANCES
 from kubevirt.base.clock import Clock
 from kubevirt.kube.controller import DONE, Controller, Result
 from kubevirt.kube.histogram import Histogram, exponential
+from kubevirt.kube.http.traffic import Traffic
 from kubevirt.kube.metrics import Family, Metrics
 from kubevirt.kube.queue import WorkQueue
-from kubevirt.kube.traffic import Traffic
 
 pytestmark = pytest.mark.virtual_time
 

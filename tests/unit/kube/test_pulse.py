@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubevirt.kube.pulse import Pulse
+from kubevirt.kube.cache.pulse import Pulse
 
 
 def test_a_stream_without_bookmarks_has_the_whole_limit() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubevirt.kube.resource_version import is_older, newest
+from kubevirt.kube.cache.resource_version import is_older, newest
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from kubevirt.kube.sharing import PLACES, Sharing
+from kubevirt.kube.cache.sharing import PLACES, Sharing
 
 
 class Bulb(msgspec.Struct, frozen=True):

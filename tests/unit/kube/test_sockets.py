@@ -16,10 +16,10 @@ from tests.unit.kube.pki import Authority
 
 from kubevirt.api.resource import Resource
 from kubevirt.base.clock import SystemClock
+from kubevirt.kube.access.config import Config
+from kubevirt.kube.access.material import Inline
 from kubevirt.kube.client import Client
-from kubevirt.kube.config import Config
-from kubevirt.kube.material import Inline
-from kubevirt.kube.sockets import Sockets
+from kubevirt.kube.http.sockets import Sockets
 
 LAMPS = Resource("house.example", "v1", "lamps", "Lamp", False, dict[str, Any])
 EVENT = b'{"type":"ADDED","object":{"metadata":{"name":"hall","resourceVersion":"7"}}}\n'

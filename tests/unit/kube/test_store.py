@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from tests.lamps import Lamp, Listener, key
 
+from kubevirt.kube.cache.store import Store
 from kubevirt.kube.errors import UndecodableObject
-from kubevirt.kube.store import Store
 from kubevirt.kube.watch import Undecodable
 
 

@@ -7,9 +7,9 @@ from msgspec import convert
 from tests.lamps import LAMPS, Lamp, key, lamp
 
 from kubevirt.api.resource import Resource
+from kubevirt.kube.cache.store import Change
 from kubevirt.kube.errors import UndecodableObject
 from kubevirt.kube.key import Key
-from kubevirt.kube.store import Change
 from kubevirt.kube.triggers import own, owner_in
 
 HOUSES = Resource("example.io", "v1", "houses", "House", namespaced=False, type=Lamp)

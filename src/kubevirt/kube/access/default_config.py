@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kubevirt.base.errors import ConfigError
-from kubevirt.kube import incluster, kubeconfig
-from kubevirt.kube.config import Config
+from kubevirt.kube.access import incluster, kubeconfig
+from kubevirt.kube.access.config import Config
 
 
 def find(

@@ -21,7 +21,7 @@ import msgspec
 from kubevirt.base import commands
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import CommandFailed, ConfigError, OutputTooLarge
-from kubevirt.kube.credentials import HeldCredentials, Identity, KeyPair, bearer
+from kubevirt.kube.access.credentials import HeldCredentials, Identity, KeyPair, bearer
 
 GROUP = "client.authentication.k8s.io"
 VERSIONS = (f"{GROUP}/v1", f"{GROUP}/v1beta1")

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import ConfigError
-from kubevirt.kube.material import Material
+from kubevirt.kube.access.material import Material
 
 
 @dataclass(frozen=True, slots=True)

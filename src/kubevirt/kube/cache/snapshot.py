@@ -8,9 +8,9 @@ noted, not kept, and a list that only confirms the store costs no second copy of
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
+from kubevirt.kube.cache.sharing import Sharing
+from kubevirt.kube.cache.store import Cacheable, Store
 from kubevirt.kube.key import Key
-from kubevirt.kube.sharing import Sharing
-from kubevirt.kube.store import Cacheable, Store
 from kubevirt.kube.watch import Undecodable
 
 T = TypeVar("T", bound=Cacheable)

@@ -25,10 +25,10 @@ from yarl import URL
 from kubevirt.api.resource import Resource
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import KubevirtError
-from kubevirt.kube import answers, certificates, failures, warnings
-from kubevirt.kube.answers import Answer
-from kubevirt.kube.config import Config, Impersonation
-from kubevirt.kube.credentials import Identity
+from kubevirt.kube.access import certificates
+from kubevirt.kube.access.config import Config, Impersonation
+from kubevirt.kube.access.credentials import Identity
+from kubevirt.kube.access.tls import Tls
 from kubevirt.kube.errors import (
     ApiError,
     NotAnApi,
@@ -36,11 +36,12 @@ from kubevirt.kube.errors import (
     TooManyRequests,
     Unauthorized,
 )
-from kubevirt.kube.request import Limits, Request
-from kubevirt.kube.sockets import Sockets
-from kubevirt.kube.tls import Tls
-from kubevirt.kube.traffic import Traffic
-from kubevirt.kube.warnings import OnWarning
+from kubevirt.kube.http import answers, failures, warnings
+from kubevirt.kube.http.answers import Answer
+from kubevirt.kube.http.request import Limits, Request
+from kubevirt.kube.http.sockets import Sockets
+from kubevirt.kube.http.traffic import Traffic
+from kubevirt.kube.http.warnings import OnWarning
 
 ERROR_BODY_LIMIT = 1 << 20
 WEBSOCKET_MESSAGE_LIMIT = 16 << 20

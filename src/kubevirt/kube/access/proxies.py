@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from yarl import URL
 
 from kubevirt.base.errors import ConfigError
-from kubevirt.kube import addresses
+from kubevirt.kube.access import addresses
 
 
 def proxy_for(server: str, env: Mapping[str, str]) -> str:

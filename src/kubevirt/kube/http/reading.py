@@ -5,8 +5,9 @@ from collections.abc import AsyncGenerator
 from typing import Any, TypeVar
 
 from kubevirt.api.resource import Resource
-from kubevirt.kube import failures
-from kubevirt.kube.calls import (
+from kubevirt.kube.errors import Expired, Garbled
+from kubevirt.kube.http import failures
+from kubevirt.kube.http.calls import (
     METADATA_ONLY,
     METADATA_ONLY_LIST,
     Calls,
@@ -14,10 +15,9 @@ from kubevirt.kube.calls import (
     request_for_many,
     request_for_one,
 )
-from kubevirt.kube.errors import Expired, Garbled
-from kubevirt.kube.lines import Lines
+from kubevirt.kube.http.lines import Lines
+from kubevirt.kube.http.transport import ReadSome
 from kubevirt.kube.source import ObjectList
-from kubevirt.kube.transport import ReadSome
 from kubevirt.kube.watch import WatchEvent
 
 T = TypeVar("T")

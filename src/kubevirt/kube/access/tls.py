@@ -11,8 +11,8 @@ from contextlib import ExitStack
 
 from kubevirt.base.errors import ConfigError
 from kubevirt.base.log import get_logger
-from kubevirt.kube.config import Config
-from kubevirt.kube.credentials import KeyPair
+from kubevirt.kube.access.config import Config
+from kubevirt.kube.access.credentials import KeyPair
 
 log = get_logger("kube.tls")
 

@@ -30,13 +30,13 @@ from kubevirt.base.errors import Retry, Unreachable, is_bug
 from kubevirt.base.log import get_logger
 from kubevirt.base.tasks import Latch
 from kubevirt.kube.backoff import Backoff, BackoffSettings
+from kubevirt.kube.cache.pulse import Pulse
+from kubevirt.kube.cache.resource_version import is_older, newest
+from kubevirt.kube.cache.sharing import Sharing
+from kubevirt.kube.cache.snapshot import Snapshot
+from kubevirt.kube.cache.store import Cacheable, Store
 from kubevirt.kube.errors import ApiError, BadRequest, Expired, Gone, Invalid
-from kubevirt.kube.pulse import Pulse
-from kubevirt.kube.resource_version import is_older, newest
-from kubevirt.kube.sharing import Sharing
-from kubevirt.kube.snapshot import Snapshot
 from kubevirt.kube.source import ObjectList, Source
-from kubevirt.kube.store import Cacheable, Store
 from kubevirt.kube.watch import EventType, Undecodable, WatchEvent
 
 T = TypeVar("T", bound=Cacheable)

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kubevirt.base.errors import ConfigError
-from kubevirt.kube.config import Config
-from kubevirt.kube.credentials import HeldCredentials
-from kubevirt.kube.material import File
-from kubevirt.kube.proxies import proxy_for
+from kubevirt.kube.access.config import Config
+from kubevirt.kube.access.credentials import HeldCredentials
+from kubevirt.kube.access.material import File
+from kubevirt.kube.access.proxies import proxy_for
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 

@@ -22,9 +22,9 @@ import msgspec
 
 from kubevirt.api.meta import OwnerReference
 from kubevirt.base.log import get_logger
+from kubevirt.kube.cache.resource_version import is_older
 from kubevirt.kube.errors import UndecodableObject
 from kubevirt.kube.key import Key
-from kubevirt.kube.resource_version import is_older
 from kubevirt.kube.watch import Undecodable
 
 log = get_logger(__name__)

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kubevirt.base.errors import ConfigError
-from kubevirt.kube import addresses
-from kubevirt.kube.credentials import Credentials, HeldCredentials
-from kubevirt.kube.material import Material
+from kubevirt.kube.access import addresses
+from kubevirt.kube.access.credentials import Credentials, HeldCredentials
+from kubevirt.kube.access.material import Material
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,10 +10,10 @@ from typing import Any, Literal, TypeVar
 from kubevirt.api.meta import PartialObjectMetadata
 from kubevirt.api.resource import Resource
 from kubevirt.base.errors import UserError
-from kubevirt.kube.decoding import Decoder
-from kubevirt.kube.request import JSON, Request
-from kubevirt.kube.transport import Transport
-from kubevirt.kube.warnings import OnWarning
+from kubevirt.kube.http.decoding import Decoder
+from kubevirt.kube.http.request import JSON, Request
+from kubevirt.kube.http.transport import Transport
+from kubevirt.kube.http.warnings import OnWarning
 
 T = TypeVar("T")
 

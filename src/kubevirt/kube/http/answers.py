@@ -13,8 +13,8 @@ import msgspec
 
 from kubevirt.api.meta import Status, StatusDetails
 from kubevirt.api.resource import Resource
-from kubevirt.kube.decoding import status_in
 from kubevirt.kube.errors import ApiError, NoSuchResource, NotAnApi, NotFound, from_status
+from kubevirt.kube.http.decoding import status_in
 
 RETRY_AFTER_LIMIT_S = 3600
 

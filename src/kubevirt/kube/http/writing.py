@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from kubevirt.api.core.options import Scale
 from kubevirt.api.resource import Resource
-from kubevirt.kube.calls import (
+from kubevirt.kube.http.calls import (
     METADATA_ONLY,
     Calls,
     FieldValidation,
@@ -21,10 +21,10 @@ from kubevirt.kube.calls import (
     require_namespace,
     write_options,
 )
-from kubevirt.kube.decoding import status_in
-from kubevirt.kube.encoding import body_of, data_of, object_of
+from kubevirt.kube.http.decoding import status_in
+from kubevirt.kube.http.encoding import body_of, data_of, object_of
+from kubevirt.kube.http.request import JSON
 from kubevirt.kube.patches import Apply, MergePatch, Patch
-from kubevirt.kube.request import JSON
 
 T = TypeVar("T")
 

@@ -14,13 +14,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kubevirt.base.errors import ConfigError
-from kubevirt.kube import exec_plugin
-from kubevirt.kube.config import Config, Impersonation
-from kubevirt.kube.credentials import Credentials, HeldCredentials
-from kubevirt.kube.exec_plugin import ExecCredentials, ExecPlugin
-from kubevirt.kube.kubeconfig_file import Cluster, Context, Exec, Found, Kubeconfig, User, read
-from kubevirt.kube.material import File, Inline, Material
-from kubevirt.kube.proxies import proxy_for
+from kubevirt.kube.access import exec_plugin
+from kubevirt.kube.access.config import Config, Impersonation
+from kubevirt.kube.access.credentials import Credentials, HeldCredentials
+from kubevirt.kube.access.exec_plugin import ExecCredentials, ExecPlugin
+from kubevirt.kube.access.kubeconfig_file import (
+    Cluster,
+    Context,
+    Exec,
+    Found,
+    Kubeconfig,
+    User,
+    read,
+)
+from kubevirt.kube.access.material import File, Inline, Material
+from kubevirt.kube.access.proxies import proxy_for
 
 E = TypeVar("E")
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from kubevirt.api.resource import Resource
-from kubevirt.kube import containers, failures
-from kubevirt.kube.calls import Calls, Parameter, delete_options, request_for_one
-from kubevirt.kube.encoding import body_of
+from kubevirt.kube.http import containers, failures
+from kubevirt.kube.http.calls import Calls, Parameter, delete_options, request_for_one
+from kubevirt.kube.http.encoding import body_of
 
 # Only their place on the server matters here; `api.scheme` has the type.
 _PODS: Resource[dict[str, Any]] = Resource("", "v1", "pods", "Pod", True, dict[str, Any])
