@@ -25,8 +25,8 @@ test: lint ## lint, then every suite that this machine can run; SUITES="unit con
 	@.venv/bin/python scripts/test.py $(SUITES)
 
 .PHONY: generate
-generate: bootstrap ## write the CRDs anew from the types
-	@.venv/bin/python -m kubevirt.api.generate
+generate: bootstrap ## write the CRDs anew from the types, and messages from the .proto files
+	@.venv/bin/python -m kubevirt.api.generate && .venv/bin/python scripts/stubs.py
 
 .PHONY: lock
 lock: bootstrap ## write the dependency locks anew

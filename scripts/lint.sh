@@ -15,3 +15,4 @@ step "codespell" $bin/codespell $(git ls-files)
 # shellcheck disable=SC2046
 step "shellcheck" shellcheck $(git ls-files '*.sh') .ci/run
 step "generated files" $bin/python -m kubevirt.api.generate --check
+step "generated messages" $bin/python scripts/stubs.py --check

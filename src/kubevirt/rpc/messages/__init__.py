@@ -1,0 +1,1 @@
+"""Message classes that `make generate` writes from ../protos; not to be edited."""
