@@ -121,12 +121,12 @@ def _store(chosen: settings.Settings) -> cache.Cache:
 
 def _build_in(
     images: Images,
-    built: kernel.Kernel,
+    built: Path,
     wanted: Recipe,
     chosen: settings.Settings,
     say: progress.Progress,
 ) -> None:
-    images.kernel.write_bytes(built.image.read_bytes())
+    images.kernel.write_bytes(built.read_bytes())
     files = packages.fetch(wanted.packages, chosen.cache / "packages", say)
     with tempfile.TemporaryDirectory(dir=images.folder, prefix=".parts-") as folder:
         with say.step("unpacking Debian's packages and compiling the guest's own programs"):

@@ -27,12 +27,6 @@ _IDENTITY = {
 
 
 @dataclass(frozen=True)
-class Kernel:
-    image: Path
-    key: str
-
-
-@dataclass(frozen=True)
 class Recipe:
     """Everything that decides what the kernel's bytes are."""
 
@@ -55,13 +49,14 @@ def recipe() -> Recipe:
     )
 
 
-def build(wanted: Recipe, chosen: settings.Settings, say: progress.Progress) -> Kernel:
+def build(wanted: Recipe, chosen: settings.Settings, say: progress.Progress) -> Path:
+    """The kernel of a recipe, from the cache if it is there."""
     store = cache.Cache(chosen.cache / "kernel")
     with store.only_one_builder(say):
         if not store.has(wanted.key):
             with store.making(wanted.key, resume=True) as folder:
                 _build_in(folder, wanted, chosen, say)
-    return Kernel(image=store.entry(wanted.key) / "bzImage", key=wanted.key)
+    return store.entry(wanted.key) / "bzImage"
 
 
 def _build_in(
@@ -73,7 +68,7 @@ def _build_in(
     out = source / "out"
     out.mkdir(exist_ok=True)
     make = ("make", "-C", str(source), f"O={out}", *(f"{k}={v}" for k, v in _IDENTITY.items()))
-    if not (out / ".config").exists():
+    if not _is_configured(out, wanted.config):
         configure(make, out, wanted.config)
     with say.step("compiling the kernel (minutes, once)") as step:
         count = 0
@@ -112,6 +107,12 @@ def _unpacked_source(
         shutil.rmtree(folder / "package")
     mark.touch()
     return tree
+
+
+def _is_configured(out: Path, fragment: str) -> bool:
+    """Whether an earlier attempt got through `configure`; its first step alone writes a file too."""
+    config = out / ".config"
+    return config.exists() and not unmet(fragment, config.read_text())
 
 
 def configure(make: tuple[str, ...], out: Path, fragment: str) -> None:

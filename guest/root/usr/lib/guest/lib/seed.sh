@@ -42,7 +42,7 @@ usb_disk_is_coming() {
 # Both kinds of seed hold the same three things under different names.
 collect_seed() {
   local from="$seed/media"
-  if [ -d $from/openstack/latest ]; then
+  if [ -d "$from/openstack/latest" ]; then
     from=$from/openstack/latest
     unpack_document "$from/meta_data.json" meta
     unpack_document "$from/network_data.json" network
@@ -56,7 +56,8 @@ collect_seed() {
 
 unpack_document() {
   [ -s "$1" ] || return 0
-  /usr/lib/guest/yamltree "$1" "$seed/$2" 2>"$seed/problem" || say "$2 data of the seed is ignored: $(cat "$seed/problem")"
+  /usr/lib/guest/yamltree "$1" "$seed/$2" 2>"$seed/problem" ||
+    say "$2 data of the seed is ignored: $(cat "$seed/problem")"
 }
 
 collect_user_data() {
@@ -67,7 +68,9 @@ collect_user_data() {
     '#!'*) cp "$1" "$seed/script" ;;
     '#cloud-config'*) unpack_document "$1" user ;;
     *)
-      if zcat <"$1" >"$seed/unzipped" 2>/dev/null && [ -s "$seed/unzipped" ]; then
+      # Perhaps it is compressed; no more of it than fits a small memory.
+      zcat <"$1" 2>/dev/null | head -c 4000000 >"$seed/unzipped"
+      if [ -s "$seed/unzipped" ] && [ "$1" != "$seed/unzipped" ]; then
         collect_user_data "$seed/unzipped"
       else
         say "user-data is neither #cloud-config nor a script (#!): ignored"
@@ -78,10 +81,10 @@ collect_user_data() {
 
 apply_seed() {
   local instance before
-  read_value instance "$seed/meta/instance-id" "$seed/meta/instance_id" "$seed/meta/uuid" || instance=unnamed
+  read_value instance "$seed/meta/instance-id" "$seed/meta/instance_id" "$seed/meta/uuid" ||
+    instance=unnamed
   read_value before "$state/instance-id" && [ "$before" = "$instance" ] && new_instance=
   mkdir -p "$state"
-  echo "$instance" >"$state/instance-id"
   [ -d "$seed/user" ] && name_what_is_ignored
   apply_hostname
   run_commands "$seed/user/bootcmd"
@@ -89,6 +92,7 @@ apply_seed() {
   apply_users
   write_files
   keep_commands
+  echo "$instance" >"$state/instance-id"
 }
 
 apply_hostname() {

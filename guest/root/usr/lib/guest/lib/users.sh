@@ -26,9 +26,9 @@ apply_user() {
   read_value name "$user/name" "$user"
   if [ "$name" = default ]; then return; fi
   is_user_name "$name" || { say "no user can be called '$name'"; return; }
-  read_value shell "$user/shell" || shell=/bin/sh
-  # Shells of larger systems: the guest has one.
-  [ -x "$shell" ] || shell=/bin/sh
+  read_value shell "$user/shell"
+  # The guest has one shell; what else may be wanted is none.
+  case $shell in */false | */nologin) ;; *) shell=/bin/sh ;; esac
   read_value home "$user/homedir" || home=/home/$name
   ensure_user "$name" "$shell" "$home"
   each "$user/groups" add_to_listed_groups "$name"
