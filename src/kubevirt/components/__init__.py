@@ -1,0 +1,1 @@
+"""The programs, one folder each. Siblings never import each other."""

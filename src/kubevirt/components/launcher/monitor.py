@@ -1,0 +1,230 @@
+"""The first process of a launcher: keeps the others alive, and says how the guest ended.
+
+    monitor (pid 1)
+    ├── libvirtd    back at once when it dies
+    ├── manager     back at once when it dies
+    └── QEMU        libvirt lets go of it, so it falls to pid 1: no other death ends it, and its end is ours
+
+It is run as `python -I -S monitor.py` and imports next to nothing, because every guest has one: its own
+memory is three megabytes. So settings come as plain arguments:
+
+    monitor.py FOLDER GRACE_S -- LIBVIRTD ARGUMENT… -- MANAGER ARGUMENT…
+
+What passes between the monitor and the manager lies in FOLDER: the manager writes QEMU's pid to `qemu-pid`;
+the monitor writes how it ended to `qemu-exit`, which a manager that was away reads; the manager writes what that
+means in words to `ending`, and ends. A manager that ends in peace says that there is nothing left to do.
+"""
+
+# ruff: noqa: PTH105, PTH110, PTH123  # pathlib alone would add half as much memory again
+
+import os
+import signal
+import sys
+import time
+
+SETTLED_S = 5.0
+"""A process that lived this long was all right; the next start is at once."""
+DELAYS_S = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Before the next start of a process that dies early, by how often it did."""
+TRIES = 20
+"""Early deaths in a row of a manager, after which the launcher gives up."""
+FAREWELL_S = 15.0
+"""For the manager to tell the handler that the guest has ended."""
+QEMU_END_S = 10.0
+"""For QEMU to end by itself when the launcher ends."""
+HANDLED = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT)
+USELESS = 64
+"""The manager's exit code for what will not be better next time."""
+LONGEST_WAIT_S = 3600.0
+TERMINATION_LOG = "/dev/termination-log"
+NEVER = float("inf")
+
+
+class Child:
+    """A process that is to be there."""
+
+    def __init__(self, name: str, argv: list[str]) -> None:
+        self.name = name
+        self.pid = 0
+        self.due = 0.0
+        self.early_deaths = 0
+        self._argv = argv
+        self._began = 0.0
+
+    def start(self) -> None:
+        self.due = NEVER
+        self._began = time.monotonic()
+        self.pid = os.posix_spawn(
+            self._argv[0], self._argv, os.environ, setpgroup=0, setsigmask=(), setsigdef=HANDLED
+        )
+
+    def ended(self) -> None:
+        """Notes the death and when to start it again."""
+        now = time.monotonic()
+        self.pid = 0
+        self.early_deaths = 0 if now - self._began >= SETTLED_S else self.early_deaths + 1
+        self.due = now + DELAYS_S[min(self.early_deaths, len(DELAYS_S) - 1)]
+
+
+class Monitor:
+    def __init__(self, folder: str, grace_s: float, libvirtd: Child, manager: Child) -> None:
+        self._folder = folder
+        self._grace_s = grace_s
+        self._libvirtd = libvirtd
+        self._manager = manager
+        self._deadline = NEVER
+        self._is_asked_to_end = False
+        self._guest_code: int | None = None
+        self._code_without_guest = 1
+        self._ending = ""
+
+    def run(self) -> int:
+        """Until there is nothing left to do. Returns the exit code of the launcher."""
+        while not self._ending:
+            self._start_what_is_due()
+            received = signal.sigtimedwait(HANDLED, self._patience())
+            if received is not None and received.si_signo != signal.SIGCHLD:
+                self._pass_on_the_end()
+            self._reap()
+            if time.monotonic() >= self._deadline:
+                self._give_up()
+        code = self._guest_code if self._guest_code is not None else self._code_without_guest
+        self._end_everything()
+        self._tell(self._read("ending") or self._ending)
+        return 0 if code == 0 else 1
+
+    def _start_what_is_due(self) -> None:
+        for child in (self._libvirtd, self._manager):
+            if child.due <= time.monotonic():
+                child.start()
+
+    def _patience(self) -> float:
+        nearest = min(self._libvirtd.due, self._manager.due, self._deadline)
+        return min(max(nearest - time.monotonic(), 0.0), LONGEST_WAIT_S)
+
+    def _pass_on_the_end(self) -> None:
+        """A pod is being deleted. The manager sees to a graceful end of the guest."""
+        if not self._is_asked_to_end:
+            self._is_asked_to_end = True
+            self._deadline = min(self._deadline, time.monotonic() + self._grace_s)
+        if self._manager.pid:
+            os.kill(self._manager.pid, signal.SIGTERM)
+
+    def _give_up(self) -> None:
+        if self._guest_code is None:
+            self._ending = f"the guest did not end within {self._grace_s:g} s and was ended"
+        else:
+            self._ending = f"QEMU {how(self._guest_code)}, and the manager did not say more"
+
+    # Deaths
+
+    def _reap(self) -> bool:
+        """Takes note of who has died. Whether anybody is left."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if not pid:
+                return True
+            self._take_note(pid, os.waitstatus_to_exitcode(status))
+
+    def _take_note(self, pid: int, code: int) -> None:
+        if pid == self._libvirtd.pid:
+            self._libvirtd.ended()
+            say(f"libvirtd {how(code)}")
+        elif pid == self._manager.pid:
+            self._manager.ended()
+            self._judge_manager(code)
+        elif str(pid) == self._read("qemu-pid"):
+            self._guest_code = code
+            self._write("qemu-exit", str(code))
+            self._deadline = time.monotonic() + FAREWELL_S
+        # Others are strangers that fell to pid 1, such as a QEMU that libvirt asked what it can do.
+
+    def _judge_manager(self, code: int) -> None:
+        if code == 0 and not self._guest_runs():
+            self._ending = "there is no guest any more"
+            self._code_without_guest = 0
+        elif code == USELESS:
+            self._ending = "the launcher cannot work as it was asked to"
+        elif self._manager.early_deaths >= TRIES:
+            self._ending = f"the manager {how(code)}, {TRIES} times in a row"
+        else:
+            say(f"the manager {how(code)}")
+
+    def _guest_runs(self) -> bool:
+        if self._guest_code is not None:
+            return False
+        pid = self._read("qemu-pid")
+        return bool(pid) and os.path.exists(f"/proc/{pid}")
+
+    def _end_everything(self) -> None:
+        """We are pid 1, so these are all the processes of our pod, and only they."""
+        for child in (self._libvirtd, self._manager):
+            if child.pid:
+                os.kill(child.pid, signal.SIGKILL)  # they have nothing to save
+        for number, patience_s in ((signal.SIGTERM, QEMU_END_S), (signal.SIGKILL, 1.0)):
+            try:
+                os.kill(-1, number)
+            except ProcessLookupError:
+                return
+            deadline = time.monotonic() + patience_s
+            while self._reap() and (left_s := deadline - time.monotonic()) > 0:
+                signal.sigtimedwait((signal.SIGCHLD,), left_s)
+
+    def _tell(self, ending: str) -> None:
+        say(ending)
+        if os.path.exists(TERMINATION_LOG):  # where a kubelet looks for last words
+            with open(TERMINATION_LOG, "w", encoding="utf-8") as file:
+                file.write(ending)
+
+    # Notes
+
+    def _read(self, name: str) -> str:
+        try:
+            with open(f"{self._folder}/{name}", encoding="utf-8") as file:
+                return file.read().strip()
+        except FileNotFoundError:
+            return ""
+
+    def _write(self, name: str, text: str) -> None:
+        """Whole or not at all: the manager may read it at any moment."""
+        path = f"{self._folder}/{name}"
+        with open(f"{path}.new", "w", encoding="utf-8") as file:
+            file.write(f"{text}\n")
+        os.replace(f"{path}.new", path)
+
+
+def how(code: int) -> str:
+    """The end of a process in words."""
+    if code >= 0:
+        return f"ended with code {code}"
+    name = signal.Signals(-code).name
+    why = ", by somebody or for lack of memory" if -code == signal.SIGKILL else ""
+    return f"was ended by {name}{why}"
+
+
+def say(text: str) -> None:
+    """A line of the log; everybody else's are in the same form."""
+    safe = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    line = f'{{"component":"virt-launcher-monitor","level":"info","msg":"{safe}"}}'
+    sys.stderr.write(line + "\n")
+
+
+def main(argv: list[str]) -> int:
+    if os.getpid() != 1:
+        say(
+            "virt-launcher must be the first process of a container: it ends all others when it ends"
+        )
+        return USELESS
+    folder, grace_s, _, *commands = argv
+    cut = commands.index("--")
+    signal.pthread_sigmask(signal.SIG_BLOCK, HANDLED)
+    libvirtd = Child("libvirtd", commands[:cut])
+    manager = Child("manager", commands[cut + 1 :])
+    return Monitor(folder, float(grace_s), libvirtd, manager).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
