@@ -24,6 +24,10 @@ format: bootstrap ## rewrite the sources the way ruff formats them
 test: lint ## lint, then every suite that this machine can run; SUITES="unit contract" for some
 	@.venv/bin/python scripts/test.py $(SUITES)
 
+.PHONY: guest-image
+guest-image: bootstrap ## build the guest for tests and demos, or find it built; prints its folder
+	@guest/build.sh
+
 .PHONY: generate
 generate: bootstrap ## write the CRDs anew from the types, and messages from the .proto files
 	@.venv/bin/python -m kubevirt.api.generate && .venv/bin/python scripts/stubs.py

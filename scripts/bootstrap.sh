@@ -11,6 +11,7 @@ packages="
   iproute2 nftables iptables conntrack util-linux procps kmod
   libvirt-clients libvirt-daemon libvirt-daemon-driver-qemu python3-libvirt libxml2-utils
   qemu-system-x86 qemu-utils bubblewrap dnsmasq-base
+  syslinux syslinux-common libyaml-dev openssh-client perl
   gcc libc6-dev bc bison flex libelf-dev libssl-dev cpio xz-utils lz4 zstd e2fsprogs mtools dosfstools
 "
 # The distribution's Python, not whichever is first on PATH: system modules (libvirt) belong to it.
