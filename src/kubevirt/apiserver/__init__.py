@@ -1,0 +1,1 @@
+"""The Kubernetes API in one small process. It serves any CRD and knows nothing of VMs."""
