@@ -52,12 +52,15 @@ def _on(
 
 def _apply(kernel: Kernel, plans: Plans) -> tuple[str, ...]:
     for plan in plans:
+        before = len(kernel.journal.changes)
         for link in plan.links:
             links.make(kernel, link)
         for each in plan.sysctls:
             if kernel.setting(each.key) != each.value:
                 kernel.set_setting(each.key, each.value)
-        if plan.ruleset is not None and nft.differences(plan.ruleset):
+        # Asking costs as much as loading: where the links were new, so are the rules.
+        is_new = len(kernel.journal.changes) > before
+        if plan.ruleset is not None and (is_new or nft.differences(plan.ruleset)):
             kernel.journal.note(f"load the nftables rules of interface {plan.interface}")
             nft.apply(plan.ruleset)
     changes = tuple(kernel.journal.changes)

@@ -52,6 +52,22 @@ def leftovers(undo: Transaction) -> tuple[str, ...]:
     )
 
 
+def chain_that_drops(hook: str, *, spare: str) -> str | None:
+    """A chain of others that drops by default what passes a hook; `spare` is our own table."""
+    listing = json.loads(_nft("-j", "list", "chains"))["nftables"]
+    return next(
+        (
+            _shown(_key(each["chain"]))
+            for each in listing
+            if "chain" in each
+            and each["chain"].get("hook") == hook
+            and each["chain"].get("policy") == "drop"
+            and each["chain"]["table"] != spare
+        ),
+        None,
+    )
+
+
 def _wanted(transaction: Transaction) -> tuple[dict[Key, Any], dict[Key, list[Any]]]:
     added = [each["add"] for each in transaction["nftables"] if "add" in each]
     chains = {_key(each["chain"]): each["chain"] for each in added if "chain" in each}

@@ -15,6 +15,10 @@ class Resolver(msgspec.Struct, frozen=True, kw_only=True):
         """From another namespace: a server on our loopback is not."""
         return any(not ip_address(each).is_loopback for each in self.nameservers)
 
+    def without_loopback(self) -> "Resolver":
+        reachable = [each for each in self.nameservers if not ip_address(each).is_loopback]
+        return msgspec.structs.replace(self, nameservers=tuple(reachable))
+
 
 def parse(text: str) -> Resolver:
     """As libc reads it: the last `search` or `domain` counts, and what it cannot read it skips."""
