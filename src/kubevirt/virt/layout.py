@@ -53,6 +53,25 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
         """Of the helper that may issue SCSI reservations; one on each node."""
         return _join(self.share, "daemons", "pr", "pr-helper.sock")
 
+    @property
+    def interface_facts(self) -> str:
+        """How the network cards are connected, by the privileged side, for the domain to name them."""
+        return _join(self.share, "interfaces.json")
+
+    @property
+    def notify_socket(self) -> str:
+        """Of virt-handler, who hears there how the guest is."""
+        return _join(self.share, "domain-notify-pipe.sock")
+
+    @property
+    def command_socket(self) -> str:
+        """Of the launcher, for virt-handler; it appears when the launcher is ready."""
+        return _join(self.share, "sockets", "launcher-sock")
+
+    @property
+    def unready_command_socket(self) -> str:
+        return _join(self.share, "sockets", "launcher-init-sock")
+
     def virtiofs_socket(self, volume: str) -> str:
         return _join(self.share, "virtiofs-containers", f"{_volume(volume)}.sock")
 
