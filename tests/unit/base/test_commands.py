@@ -458,6 +458,15 @@ def starters_in(tree: ast.AST) -> Iterator[str]:
                     yield f"{module}.{name}"
 
 
+ARGUED = {
+    # The first process of a launcher imports nothing of the house: its memory is every guest's.
+    "components/launcher/monitor.py: os.posix_spawn",
+    # virt-launcher becomes that process once it has read its flags; nobody is left to wait for it.
+    "components/launcher/main.py: os.execv",
+    "components/launcher/main.py: os.execve",
+}
+
+
 def test_only_this_module_starts_programs() -> None:
     source = Path(kubevirt.__file__).parent
     found = {
@@ -466,7 +475,7 @@ def test_only_this_module_starts_programs() -> None:
         if path != source / "base" / "commands.py"
         for starter in starters_in(ast.parse(path.read_text()))
     }
-    assert not found, "programs are started through kubevirt.base.commands"
+    assert not found - ARGUED, "programs are started through kubevirt.base.commands"
 
 
 @pytest.mark.parametrize(
