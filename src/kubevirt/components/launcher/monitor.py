@@ -13,6 +13,11 @@ memory is three megabytes. So settings come as plain arguments:
 What passes between the monitor and the manager lies in FOLDER: the manager writes QEMU's pid to `qemu-pid`;
 the monitor writes how it ended to `qemu-exit`, which a manager that was away reads; the manager writes what that
 means in words to `ending`, and ends. A manager that ends in peace says that there is nothing left to do.
+
+Who is asked to end passes it on to the manager as SIGTERM, and leaves `asked-to-end` for a manager that was
+away at that moment, or not yet able to hear.
+
+A guest that runs is never ended because the others do not: they are started again for as long as it lives.
 """
 
 # ruff: noqa: PTH105, PTH110, PTH123  # pathlib alone would add half as much memory again
@@ -27,7 +32,7 @@ SETTLED_S = 5.0
 DELAYS_S = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Before the next start of a process that dies early, by how often it did."""
 TRIES = 20
-"""Early deaths in a row of a manager, after which the launcher gives up."""
+"""Early deaths in a row, after which a launcher without a guest gives up."""
 FAREWELL_S = 15.0
 """For the manager to tell the handler that the guest has ended."""
 QEMU_END_S = 10.0
@@ -36,6 +41,10 @@ HANDLED = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT)
 USELESS = 64
 """The manager's exit code for what will not be better next time."""
 LONGEST_WAIT_S = 3600.0
+STRANGERS = 64
+"""How many processes that fell to us are remembered: one may turn out to have been the guest."""
+NOTE_LIMIT = 4096
+"""Characters: what a kubelet takes for last words."""
 TERMINATION_LOG = "/dev/termination-log"
 NEVER = float("inf")
 
@@ -52,11 +61,16 @@ class Child:
         self._began = 0.0
 
     def start(self) -> None:
+        """One that cannot be started has died early."""
         self.due = NEVER
         self._began = time.monotonic()
-        self.pid = os.posix_spawn(
-            self._argv[0], self._argv, os.environ, setpgroup=0, setsigmask=(), setsigdef=HANDLED
-        )
+        try:
+            self.pid = os.posix_spawn(
+                self._argv[0], self._argv, os.environ, setpgroup=0, setsigmask=(), setsigdef=HANDLED
+            )
+        except OSError as error:
+            say(f"{self.name} cannot be started: {error.strerror} ({self._argv[0]})")
+            self.ended()
 
     def ended(self) -> None:
         """Notes the death and when to start it again."""
@@ -72,6 +86,7 @@ class Monitor:
         self._grace_s = grace_s
         self._libvirtd = libvirtd
         self._manager = manager
+        self._strangers: dict[str, int] = {}
         self._deadline = NEVER
         self._is_asked_to_end = False
         self._guest_code: int | None = None
@@ -85,8 +100,8 @@ class Monitor:
             received = signal.sigtimedwait(HANDLED, self._patience())
             if received is not None and received.si_signo != signal.SIGCHLD:
                 self._pass_on_the_end()
-            self._reap()
-            if time.monotonic() >= self._deadline:
+            self._take_note(self._reap())
+            if time.monotonic() >= self._deadline and not self._ending:
                 self._give_up()
         code = self._guest_code if self._guest_code is not None else self._code_without_guest
         self._end_everything()
@@ -97,6 +112,8 @@ class Monitor:
         for child in (self._libvirtd, self._manager):
             if child.due <= time.monotonic():
                 child.start()
+                if not child.pid:
+                    self._give_up_on(child, "could not be started")
 
     def _patience(self) -> float:
         nearest = min(self._libvirtd.due, self._manager.due, self._deadline)
@@ -106,6 +123,7 @@ class Monitor:
         """A pod is being deleted. The manager sees to a graceful end of the guest."""
         if not self._is_asked_to_end:
             self._is_asked_to_end = True
+            self._write("asked-to-end", "yes")
             self._deadline = min(self._deadline, time.monotonic() + self._grace_s)
         if self._manager.pid:
             os.kill(self._manager.pid, signal.SIGTERM)
@@ -116,31 +134,51 @@ class Monitor:
         else:
             self._ending = f"QEMU {how(self._guest_code)}, and the manager did not say more"
 
+    def _give_up_on(self, child: Child, how_it_went: str) -> None:
+        if child.early_deaths >= TRIES and not self._guest_runs():
+            self._ending = f"{child.name} {how_it_went}, {TRIES} times in a row"
+
     # Deaths
 
-    def _reap(self) -> bool:
-        """Takes note of who has died. Whether anybody is left."""
+    def _reap(self) -> dict[int, int]:
+        """Exit codes by pid of those who have died."""
+        dead: dict[int, int] = {}
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
             except ChildProcessError:
-                return False
+                return dead
             if not pid:
-                return True
-            self._take_note(pid, os.waitstatus_to_exitcode(status))
+                return dead
+            dead[pid] = os.waitstatus_to_exitcode(status)
 
-    def _take_note(self, pid: int, code: int) -> None:
-        if pid == self._libvirtd.pid:
+    def _take_note(self, dead: dict[int, int]) -> None:
+        """The manager last: what its end means depends on whether the guest is still there."""
+        libvirtd, manager = dead.pop(self._libvirtd.pid, None), dead.pop(self._manager.pid, None)
+        if libvirtd is not None:
             self._libvirtd.ended()
-            say(f"libvirtd {how(code)}")
-        elif pid == self._manager.pid:
+            say(f"libvirtd {how(libvirtd)}")
+            self._give_up_on(self._libvirtd, how(libvirtd))
+        self._look_for_the_guest(dead)
+        if manager is not None:
             self._manager.ended()
-            self._judge_manager(code)
-        elif str(pid) == self._read("qemu-pid"):
-            self._guest_code = code
-            self._write("qemu-exit", str(code))
+            self._judge_manager(manager)
+
+    def _look_for_the_guest(self, dead: dict[int, int]) -> None:
+        """Most strangers are a QEMU that libvirt asked what it can do. The guest's own may end before
+        the manager has written down which one it is.
+        """
+        for pid, code in dead.items():
+            self._strangers[str(pid)] = code
+        while len(self._strangers) > STRANGERS:
+            del self._strangers[next(iter(self._strangers))]
+        if self._guest_code is not None:
+            return
+        code_of_guest = self._strangers.get(self._read("qemu-pid"))
+        if code_of_guest is not None:
+            self._guest_code = code_of_guest
+            self._write("qemu-exit", str(code_of_guest))
             self._deadline = time.monotonic() + FAREWELL_S
-        # Others are strangers that fell to pid 1, such as a QEMU that libvirt asked what it can do.
 
     def _judge_manager(self, code: int) -> None:
         if code == 0 and not self._guest_runs():
@@ -148,10 +186,9 @@ class Monitor:
             self._code_without_guest = 0
         elif code == USELESS:
             self._ending = "the launcher cannot work as it was asked to"
-        elif self._manager.early_deaths >= TRIES:
-            self._ending = f"the manager {how(code)}, {TRIES} times in a row"
         else:
             say(f"the manager {how(code)}")
+            self._give_up_on(self._manager, how(code))
 
     def _guest_runs(self) -> bool:
         if self._guest_code is not None:
@@ -170,21 +207,28 @@ class Monitor:
             except ProcessLookupError:
                 return
             deadline = time.monotonic() + patience_s
-            while self._reap() and (left_s := deadline - time.monotonic()) > 0:
+            while (left_s := deadline - time.monotonic()) > 0:
+                self._look_for_the_guest(self._reap())
+                if not has_children():
+                    return
                 signal.sigtimedwait((signal.SIGCHLD,), left_s)
 
     def _tell(self, ending: str) -> None:
         say(ending)
-        if os.path.exists(TERMINATION_LOG):  # where a kubelet looks for last words
+        if not os.path.exists(TERMINATION_LOG):  # where a kubelet looks for last words
+            return
+        try:
             with open(TERMINATION_LOG, "w", encoding="utf-8") as file:
                 file.write(ending)
+        except OSError as error:
+            say(f"{TERMINATION_LOG} cannot be written: {error.strerror}")
 
     # Notes
 
     def _read(self, name: str) -> str:
         try:
-            with open(f"{self._folder}/{name}", encoding="utf-8") as file:
-                return file.read().strip()
+            with open(f"{self._folder}/{name}", encoding="utf-8", errors="replace") as file:
+                return file.read(NOTE_LIMIT).strip()
         except FileNotFoundError:
             return ""
 
@@ -196,18 +240,28 @@ class Monitor:
         os.replace(f"{path}.new", path)
 
 
+def has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
 def how(code: int) -> str:
     """The end of a process in words."""
     if code >= 0:
         return f"ended with code {code}"
-    name = signal.Signals(-code).name
+    known = -code in signal.valid_signals() and -code < signal.SIGRTMIN
+    name = signal.Signals(-code).name if known else f"signal {-code}"
     why = ", by somebody or for lack of memory" if -code == signal.SIGKILL else ""
     return f"was ended by {name}{why}"
 
 
 def say(text: str) -> None:
     """A line of the log; everybody else's are in the same form."""
-    safe = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    printable = "".join(each if each.isprintable() else " " for each in text)
+    safe = printable.replace("\\", "\\\\").replace('"', '\\"')
     line = f'{{"component":"virt-launcher-monitor","level":"info","msg":"{safe}"}}'
     sys.stderr.write(line + "\n")
 
@@ -222,7 +276,7 @@ def main(argv: list[str]) -> int:
     cut = commands.index("--")
     signal.pthread_sigmask(signal.SIG_BLOCK, HANDLED)
     libvirtd = Child("libvirtd", commands[:cut])
-    manager = Child("manager", commands[cut + 1 :])
+    manager = Child("the manager", commands[cut + 1 :])
     return Monitor(folder, float(grace_s), libvirtd, manager).run()
 
 
