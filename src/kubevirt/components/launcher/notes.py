@@ -4,14 +4,13 @@
     vmi.json       the instance as it was last asked for
     qemu-pid       for the monitor, which reaps QEMU
     qemu-exit      by the monitor: how QEMU ended
-    asked-to-end   since when the launcher is ending, in seconds of the monotonic clock
+    asked-to-end   by the monitor: since when the launcher is ending, in seconds of the monotonic clock
     thaw-at        when a frozen guest is to be thawed, likewise
     ending         in words, why the guest ended: the launcher's last ones
 
 The monotonic clock is the machine's, so its readings mean the same to the next manager.
 """
 
-import os
 from pathlib import Path
 from typing import Final
 
@@ -75,6 +74,10 @@ class Notes:
     # Its end.
 
     @property
+    def is_asked_to_end(self) -> bool:
+        return self._root.exists("asked-to-end")
+
+    @property
     def asked_to_end_at(self) -> float | None:
         return _number(self._read("asked-to-end"))
 
@@ -129,4 +132,4 @@ def is_alive(pid: int) -> bool:
         status = Path(f"/proc/{pid}/stat").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return status.rpartition(b")")[2].split()[:1] != [b"Z"] and os.getpid() != pid
+    return status.rpartition(b")")[2].split()[:1] not in ([b"Z"], [b"X"])

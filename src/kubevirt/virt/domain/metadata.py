@@ -21,12 +21,27 @@ class GracePeriod(Element, frozen=True, kw_only=True):
     """true once the launcher was told to end."""
 
 
+class MemoryDump(Element, frozen=True, kw_only=True):
+    """The last copy of the guest's memory, under way or over."""
+
+    namespace = KUBEVIRT
+
+    file_name: str | None = field(default=None, name="fileName")
+    start_timestamp: str | None = field(default=None, name="startTimestamp")
+    end_timestamp: str | None = field(default=None, name="endTimestamp")
+    completed: str | None = None
+    """true once it is over, well or not."""
+    failed: str | None = None
+    failure_reason: str | None = field(default=None, name="failureReason")
+
+
 class Kubevirt(Element, frozen=True, kw_only=True):
     namespace = KUBEVIRT
 
     uid: str | None = None
     """Of the VMI: identity is never the name."""
     graceperiod: GracePeriod | None = None
+    memory_dump: MemoryDump | None = field(default=None, name="memoryDump")
 
 
 class Metadata(Element, frozen=True, kw_only=True):
