@@ -119,6 +119,8 @@ class LayerUnpacker:
             return
         end = 0
         for offset, size in pieces:
+            if not size:
+                continue  # some maps are padded, all end with the end of the file
             if offset < end or size < 0 or offset + size > entry.size:
                 raise BadTarError("has a sparse file whose map is wrong")
             end = offset + size
