@@ -19,7 +19,7 @@ import pwd
 import re
 import shutil
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import Final
 
 from kubevirt.base import commands
@@ -37,6 +37,7 @@ PROGRAM: Final = "dnsmasq"
 USERS: Final = ("dnsmasq", "nobody")
 """Of Debian's package, and of every machine."""
 START_S: Final = 10.0
+LAST_WORDS_S: Final = 0.2
 FIRST_PAUSE_S: Final = 0.05
 LONGEST_PAUSE_S: Final = 0.5
 STEADY_S: Final = 5.0
@@ -149,10 +150,14 @@ class Service:
                     self.pid = process.pid
                     output.close()
                     await process.wait()
+                self.pid = None
+            with suppress(TimeoutError):
+                async with self._clock.timeout(LAST_WORDS_S):
+                    await lines.ended.wait()
         finally:
             self.pid = None
             transport.close()
-        return bytes(lines.last)
+        return lines.last
 
     def _arguments(self, configuration: int) -> list[str]:
         """One process, which is nsenter, then setpriv, then dnsmasq: its number is known at once."""
@@ -212,7 +217,8 @@ class _Lines(asyncio.Protocol):
     """What dnsmasq says: to the log, and the news that it serves to whoever waits for it."""
 
     def __init__(self, log: Logger, answering: asyncio.Event) -> None:
-        self.last = bytearray()
+        self.last = b""
+        self.ended = asyncio.Event()
         self._log = log
         self._answering = answering
         self._rest = b""
@@ -224,6 +230,10 @@ class _Lines(asyncio.Protocol):
         for line in lines:
             self._take(line.decode(errors="replace"))
         self.last = (self.last + data)[-LINE_LIMIT:]
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        del exc
+        self.ended.set()
 
     def _take(self, line: str) -> None:
         if _STARTED.search(line):
