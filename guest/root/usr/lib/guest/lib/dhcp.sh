@@ -23,6 +23,6 @@ raise_link() {
 start_dhcp() {
   raise_link "$1"
   [ ! -e "$fixed/$1.4" ] || return 0
-  udhcpc -f -i "$1" -s /usr/lib/guest/dhcp4-event -t 3 -T 1 -A 3 -O search -O staticroutes -O mtu \
+  udhcpc -f -i "$1" -s /usr/lib/guest/dhcp4-event -t 3 -T 1 -A 1 -O search -O staticroutes -O mtu \
     -O ntpsrv >>/run/dhcp.log 2>&1 </dev/null &
 }

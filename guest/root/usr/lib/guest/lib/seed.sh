@@ -19,13 +19,24 @@ find_seed() {
 }
 
 mount_seed() {
-  local label device
+  local device label
   mkdir -p "$seed/media"
+  for device in /sys/block/*; do
+    device=/dev/${device##*/}
+    is_seed_label "$(iso_label "$device")" && mount -o ro "$device" "$seed/media" && return 0
+  done
+  # A seed may also be a FAT file system.
   for label in cidata CIDATA config-2 CONFIG-2; do
     device=$(findfs "LABEL=$label" 2>/dev/null) && mount -o ro "$device" "$seed/media" && return 0
   done
   return 1
 }
+
+is_seed_label() { case $1 in cidata | CIDATA | config-2 | CONFIG-2) ;; *) return 1 ;; esac; }
+
+# The volume's name, from where ISO 9660 has it: `findfs` takes an image of a few files for too small
+# to be any file system.
+iso_label() { dd if="$1" bs=8 skip=4101 count=4 2>/dev/null | tr -d ' \0'; }
 
 # Whether some USB mass storage has no disk yet.
 usb_disk_is_coming() {
