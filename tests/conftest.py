@@ -9,7 +9,8 @@ Async fixtures of such a test run on the same loop. A wait that nothing can end 
 instead of hanging. Without the mark a test has the real loop and `clock` is the machine's, which is
 what sockets, threads and other programs need.
 
-A real API server comes from the plugin named below: `light_cluster`, `start_light_cluster`.
+A real API server and a guest to boot come from the plugins named below: `light_cluster`,
+`start_light_cluster`, `guest_images`.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ from hypothesis import settings
 from kubevirt.base.clock import Clock, SystemClock
 from kubevirt.base.virtual_time import VirtualClock, VirtualTimeLoop
 
-pytest_plugins = ["clusterup.pytest_plugin"]
+pytest_plugins = ["clusterup.pytest_plugin", "guestimage.pytest_plugin"]
 
 # A busy machine is not a failing test: what must be fast is measured in bench/.
 settings.register_profile("house", deadline=None)

@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from guestimage import errors, image, progress, settings
+from guestimage import errors, image, progress
 
 FAILED = 1
 
@@ -20,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         say = progress.Progress()
-        images = image.build(image.recipe(), settings.from_environment(os.environ), say)
+        images = image.ready(os.environ, say)
     except errors.GuestError as error:
         sys.stderr.write(f"guest-image: {error}\n")
         return FAILED

@@ -15,13 +15,14 @@ import hashlib
 import json
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from guestimage import (
     cache,
     disk,
+    errors,
     guests,
     initramfs,
     kernel,
@@ -71,7 +72,7 @@ class Images:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything that decides what the images' bytes are."""
+    """Everything that decides what the images' bytes are; the sources themselves as they are now."""
 
     kernel: kernel.Recipe
     packages: tuple[packages.Package, ...]
@@ -98,25 +99,27 @@ def recipe() -> Recipe:
     )
 
 
-def is_built(wanted: Recipe, chosen: settings.Settings) -> bool:
-    return _store(chosen).has(wanted.key)
+def ready(environ: Mapping[str, str], say: progress.Progress) -> Images:
+    """The images of this checkout, built now if they are not there yet: all that most callers need."""
+    return build(recipe(), settings.from_environment(environ), say)
 
 
 def build(wanted: Recipe, chosen: settings.Settings, say: progress.Progress) -> Images:
     """The images of a recipe, from the cache if they are there."""
-    store = _store(chosen)
-    if not store.has(wanted.key):
+    store = cache.Cache(chosen.cache / "image")
+    if not store.has(key := wanted.key):
         built = kernel.build(wanted.kernel, chosen, say)
         with store.only_one_builder(say):
-            if not store.has(wanted.key):
-                with store.making(wanted.key) as folder:
+            # Anew: while a kernel compiles, people edit.
+            if not store.has(key := wanted.key):
+                with store.making(key) as folder:
                     _build_in(Images(folder), built, wanted, chosen, say)
+                    if wanted.key != key:
+                        raise errors.GuestError(
+                            "the guest's sources changed while it was built; build it again"
+                        )
                 store.keep_newest(_KEPT)
-    return Images(store.entry(wanted.key))
-
-
-def _store(chosen: settings.Settings) -> cache.Cache:
-    return cache.Cache(chosen.cache / "image")
+    return Images(store.entry(key))
 
 
 def _build_in(

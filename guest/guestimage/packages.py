@@ -102,10 +102,16 @@ def _download(missing: Sequence[Package], cache: Path, say: progress.Progress) -
     size = sum(package.size for package in missing) / 1e6
     with say.step(f"fetching {', '.join(names)} ({size:.1f} MB)"):
         # apt drops root for its downloads, and complains when the folder is root's alone.
-        tools.run(
-            *("apt-get", "--quiet", "-o", "APT::Sandbox::User=root", "download", *names),
-            folder=cache,
-        )
+        try:
+            tools.run(
+                *("apt-get", "--quiet", "-o", "APT::Sandbox::User=root", "download", *names),
+                folder=cache,
+            )
+        except errors.ToolFailed as error:
+            raise errors.GuestError(
+                "apt cannot fetch the guest's packages, perhaps because its index is old; run "
+                f"`apt-get update` as root and try again: {error}"
+            ) from error
     if damaged := [package.name for package in missing if not _is_whole(package, cache)]:
         raise errors.GuestError(
             f"the download of {', '.join(damaged)} is not what apt's index names, perhaps because "
@@ -124,7 +130,7 @@ def installed_versions(names: Sequence[str]) -> str:
     try:
         return tools.run("dpkg-query", "--show", form, *names).decode()
     except errors.ToolFailed as error:
-        raise errors.GuestError(
+        raise errors.MachineLacks(
             f"a package that builds the guest is not installed; run `make bootstrap`: {error}"
         ) from error
 

@@ -1,6 +1,7 @@
 """Running the programs of the build: one environment, so that the same inputs give the same bytes."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections import deque
@@ -23,6 +24,8 @@ _FIXED = {
     "MTOOLS_SKIP_CHECK": "1",
     "MTOOLSRC": os.devnull,
 }
+_CAUSE = re.compile(r"\berror:|\*\*\* ")
+"""How gcc and make begin a line that says why they failed."""
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -63,6 +66,8 @@ def follow(
     """Run a long program, hand over each line it prints, and keep them all in a log."""
     words = _words(argv)
     tail: deque[str] = deque(maxlen=_LAST_WORDS)
+    # Compilers that run side by side go on talking after one of them has failed.
+    causes: list[str] = []
     with (
         log.open("a") as kept,
         subprocess.Popen(  # noqa: S603
@@ -79,13 +84,15 @@ def follow(
             for line in process.stdout or ():
                 kept.write(line)
                 tail.append(line.rstrip())
+                if _CAUSE.search(line) and len(causes) < _LAST_WORDS:
+                    causes.append(line.rstrip())
                 each_line(line)
         except BaseException:
             # Also when interrupted: a compiler nobody waits for must not stay behind.
             process.terminate()
             raise
     if process.returncode:
-        raise errors.ToolFailed(words, process.returncode, tuple(tail))
+        raise errors.ToolFailed(words, process.returncode, tuple(causes or tail), str(log))
 
 
 def _words(argv: Sequence[str | Path]) -> list[str]:
