@@ -24,6 +24,8 @@ from kubevirt.base import commands
 from kubevirt.host.net.apply import apply, undo, verify
 from kubevirt.host.net.errors import NetworkFailed
 from kubevirt.host.net.journal import Journal
+from kubevirt.host.net.kernel import Kernel
+from kubevirt.virt.network.facts import Route
 from kubevirt.virt.network.plan import InterfacePlan
 
 pytestmark = [
@@ -246,3 +248,25 @@ async def test_an_address_added_later_to_the_moved_link_is_noticed(world: World)
     in_kernel(world.pod, lambda kernel: address(kernel, "eth0-nic", "10.244.1.77/24"))
     (difference,) = await verify(world.pod, plans)
     assert difference == "eth0-nic has the address 10.244.1.77/24, which nobody planned"
+
+
+@pytest.mark.parametrize("is_reached", ["by a route", "by nothing but the cable"])
+async def test_a_pod_whose_gateway_is_in_no_network_of_its_own_gets_it_back(
+    world: World, is_reached: str
+) -> None:
+    def like_a_plugin_that_routes(kernel: Kernel) -> None:
+        link = kernel.need("eth0")
+        for each in kernel.addresses(link):
+            kernel.remove_address(link, each)
+        address(kernel, "eth0", "10.244.9.9/32")
+        if is_reached == "by a route":
+            kernel.add_route(link, Route(destination="169.254.1.1/32"))
+        kernel.add_route(link, Route(destination="0.0.0.0/0", gateway="169.254.1.1"))
+
+    in_kernel(world.pod, like_a_plugin_that_routes)
+    before = await world.facts()
+    assert before.links["eth0"].routes[0].gateway == "169.254.1.1"
+    plans = await planned(world, "bridge")
+    await apply(world.pod, plans)
+    await undo(world.pod, plans)
+    assert await world.facts() == before
