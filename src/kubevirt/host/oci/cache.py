@@ -96,6 +96,7 @@ class ImageCache:
             await self._unpack(image, layers, files)
             place = self._path("images", image.digest)
             files.rename(place)
+            source.release(image)
         finally:
             await asyncio.to_thread(shutil.rmtree, work, ignore_errors=True)
         return UnpackedImage(image.name, image.digest, place)

@@ -72,6 +72,9 @@ class DockerArchive:
         member = self._layers[layer.digest]
         return Part(self._path, member.offset, member.size)
 
+    def release(self, image: Resolved) -> None:
+        """It is not ours to remove."""
+
     def _entry(self, members: dict[str, Member], name: str) -> _Entry:
         data = read_member(self._path, self._member(members, _MANIFEST))
         found = _decoded(data, tuple[_Entry, ...], self._path)

@@ -8,7 +8,7 @@ from typing import Final
 
 from kubevirt.base.errors import FileTooLarge, UnsafePath
 from kubevirt.base.files import Root
-from kubevirt.host.oci.errors import ContainerImageError, shown
+from kubevirt.host.oci.errors import CacheError, ContainerImageError, shown
 from kubevirt.host.oci.manifest import (
     MANIFEST_LIMIT,
     Descriptor,
@@ -43,8 +43,11 @@ class Part:
     size: int
 
     def open(self) -> io.BufferedIOBase:
-        with Root.open(self.path.parent) as folder:
-            return Slice(folder.open_file(self.path.name), self.offset, self.size)
+        try:
+            with Root.open(self.path.parent) as folder:
+                return Slice(folder.open_file(self.path.name), self.offset, self.size)
+        except FileNotFoundError:
+            raise CacheError(f"{self.path} was there and is gone; it is fetched again") from None
 
 
 class OciFolder:
@@ -61,6 +64,9 @@ class OciFolder:
         part = Part(path, 0, _size_of(path, image.name, layer))
         progress(layer.size, layer.size)
         return part
+
+    def release(self, image: Resolved) -> None:
+        """It is not ours to remove."""
 
     def _read(self, path: str) -> bytes | None:
         try:
@@ -92,6 +98,9 @@ class OciArchive:
         _check_size(image.name, layer, member.size)
         progress(layer.size, layer.size)
         return Part(self._path, member.offset, member.size)
+
+    def release(self, image: Resolved) -> None:
+        """It is not ours to remove."""
 
     def _read(self, path: str) -> bytes | None:
         member = (self._members or {}).get(path)

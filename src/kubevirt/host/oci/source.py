@@ -29,6 +29,10 @@ class Source(Protocol):
         """Brings a layer within reach."""
         ...
 
+    def release(self, image: Resolved) -> None:
+        """The image is unpacked: what was fetched for it may go."""
+        ...
+
 
 class Slice(io.BufferedIOBase):
     """A part of a file, read once from its beginning to its end."""
