@@ -12,8 +12,8 @@ Three promises hold for every line, whoever wrote it: it is one line (a guest's 
 it is bounded, and what looks like a secret is not in it. A stack trace marks a bug; an error of our
 own tree has said in its message what a reader needs.
 
-structlog is imported by `configure` only, since it costs as much as all of asyncio and a command
-that prints a version has nothing to log.
+structlog renders for a terminal and is imported only there: it costs as much as all of asyncio, and a
+launcher, of which there is one for each guest, writes JSON.
 """
 
 import logging
@@ -21,7 +21,7 @@ import math
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, TextIO
@@ -167,22 +167,32 @@ def _library_level(verbosity: int) -> int:
 
 
 class _Lines(logging.Formatter):
-    """Gives each record KubeVirt's fields and lets structlog render them."""
+    """Gives each record KubeVirt's fields, and renders them for a program or for the eye."""
 
     def __init__(self, component: str, *, for_terminal: bool) -> None:
-        from structlog import dev, processors  # noqa: PLC0415  # see the module's docstring
-
         super().__init__()
         self._component = component
-        self._for_terminal = for_terminal
-        self._as_json = processors.JSONRenderer(sort_keys=True)
-        self._for_the_eye = dev.ConsoleRenderer(event_key="msg", pad_event_to=0, sort_keys=False)
+        self._rendered = _renderer_for_the_eye() if for_terminal else _renderer_for_programs()
 
     def format(self, record: logging.LogRecord) -> str:
-        fields = _fields(record, self._component)
-        if self._for_terminal:
-            return self._for_the_eye(None, record.levelname, _terminal_fields(fields))
-        return str(self._as_json(None, record.levelname, fields))
+        return self._rendered(record, _fields(record, self._component))
+
+
+_Renderer = Callable[[logging.LogRecord, dict[str, Any]], str]
+
+
+def _renderer_for_programs() -> _Renderer:
+    import json  # noqa: PLC0415  # see the module's docstring
+
+    # Fields are bounded plain data, so nothing in them can fail to be written.
+    return lambda _, fields: json.dumps(fields, sort_keys=True)
+
+
+def _renderer_for_the_eye() -> _Renderer:
+    from structlog import dev  # noqa: PLC0415  # see the module's docstring
+
+    render = dev.ConsoleRenderer(event_key="msg", pad_event_to=0, sort_keys=False)
+    return lambda record, fields: render(None, record.levelname, _terminal_fields(fields))
 
 
 def _fields(record: logging.LogRecord, component: str) -> dict[str, Any]:

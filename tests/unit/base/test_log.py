@@ -335,3 +335,12 @@ def test_asking_for_a_logger_does_not_import_structlog() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_logs_for_programs_do_not_import_structlog() -> None:
+    code = (
+        "import io, sys; from kubevirt.base import log; log.configure('it', stream=io.StringIO());"
+        "print('structlog' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
