@@ -161,6 +161,12 @@ class Machine:
         assert "return" in content, content
         return content["return"]
 
+    async def type(self, text: str) -> None:
+        """Press the keys of small letters and Enter on the machine's keyboard."""
+        for letter in text:
+            key = {"type": "qcode", "data": "ret" if letter == "\n" else letter}
+            await self.command("send-key", keys=[key], **{"hold-time": 10})
+
     async def event(self, name: str, limit_s: float = ANSWER_LIMIT_S) -> None:
         await self._monitor.expect(rf'"event": "{name}"', limit_s)
 
