@@ -18,6 +18,7 @@ from kubevirt.base.files import Root
 
 TEXT_LIMIT: Final = 1 << 12
 INSTANCE_LIMIT: Final = 16 << 20
+ABOUT_TO_RUN: Final = "about to run"
 
 
 class Notes:
@@ -36,9 +37,18 @@ class Notes:
     def has_started(self) -> bool:
         return self._root.exists("started")
 
+    @property
+    def is_about_to_run(self) -> bool:
+        """It was to be let run, and nobody noted that it was."""
+        return self._read("started") == ABOUT_TO_RUN
+
     def guest_starts(self) -> None:
         """To be called before its first instruction."""
-        self._write("started", "")
+        self._write("started", ABOUT_TO_RUN)
+
+    def guest_runs(self) -> None:
+        """To be called after it."""
+        self._write("started", "it runs")
 
     # What it is.
 

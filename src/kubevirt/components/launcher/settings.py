@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from kubevirt.base.errors import ConfigError
+from kubevirt.host.libvirt.daemon import DaemonSettings
 from kubevirt.virt.convert.facts import FirmwareFacts
 from kubevirt.virt.layout import Layout
 
@@ -19,10 +20,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     uid: str
     """Of the instance. A launcher serves this one only: a name may come back, a UID never does."""
     layout: Layout = Layout()
-    libvirt_uri: str
-    """Of the private daemon, such as qemu+unix:///session?socket=/run/libvirt/libvirt-sock."""
-    libvirt_pid_folder: str
-    """Where libvirt writes the pid of the QEMU that it starts, as <domain>.pid."""
+    libvirt: DaemonSettings
+    """The launcher's own daemon, which the monitor keeps alive."""
     kvm: bool = False
     """Whether guests run on the hardware; decided for the whole pod before it was made."""
     firmware: FirmwareFacts = FirmwareFacts()

@@ -1,0 +1,262 @@
+"""The guest: the one VM of a launcher, from its start to its end.
+
+    sync          no domain: prepare and start one.  A domain: change what may be changed, else do nothing
+    look          see how it is, after every event, every reconnection and every restart of the manager
+
+Both are safe to repeat and hold one lock, so there is never a second start beside the first.
+
+A domain is started in two steps. QEMU comes up with the guest's processors stopped; then the manager writes
+down which process it is and that the guest runs from now on, and only then lets it. So a manager that was killed
+at any line knows the truth: without the note `started` the guest has not executed one instruction, and what
+is left of the attempt can be taken up or thrown away; with it, a guest that is not there has ended, and is never
+started a second time.
+"""
+
+import asyncio
+import os
+import signal
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from kubevirt.api.instance import VirtualMachineInstance
+from kubevirt.base.clock import Clock
+from kubevirt.base.errors import Unreachable, UserError
+from kubevirt.base.log import get_logger
+from kubevirt.components.launcher import changes
+from kubevirt.components.launcher.ending import Ending, ending
+from kubevirt.components.launcher.happenings import WARNING, Happenings
+from kubevirt.components.launcher.notes import Notes, is_alive
+from kubevirt.components.launcher.patience import PatientCaller
+from kubevirt.components.launcher.picture import Picture
+from kubevirt.components.launcher.preparation import Preparation
+from kubevirt.components.launcher.reporting import metadata_of
+from kubevirt.components.launcher.settings import Settings
+from kubevirt.host.libvirt.connection import Caller
+from kubevirt.host.libvirt.daemon import Daemon
+from kubevirt.host.libvirt.domain import LiveDomain, create
+from kubevirt.host.libvirt.errors import DomainExistsError, NoSuchDomainError
+from kubevirt.host.libvirt.states import DomainState, State
+from kubevirt.rpc import reports
+from kubevirt.rpc.messages import cmd_pb2 as cmd
+from kubevirt.virt.domain import domain as xml
+
+log = get_logger(__name__)
+
+EXIT_CODE_S: Final = 2.0
+"""For the monitor to write down how QEMU ended; it is woken by the kernel, so this is plenty."""
+LOOK_S: Final = 0.01
+
+
+class Guest:
+    def __init__(
+        self,
+        settings: Settings,
+        hypervisor: Caller,
+        preparation: Preparation,
+        notes: Notes,
+        picture: Picture,
+        happenings: Happenings,
+        clock: Clock,
+    ) -> None:
+        self.domain = LiveDomain(
+            PatientCaller(hypervisor, clock), f"{settings.namespace}_{settings.name}"
+        )
+        self.over: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
+        """How it ended. Nothing starts after that."""
+        self.has_started = asyncio.Event()
+        self.last_refusal = ""
+        """Why there is no guest yet, in the words that the handler was told."""
+        self._settings = settings
+        self._hypervisor = hypervisor
+        self._daemon = Daemon(settings.libvirt)
+        self._preparation = preparation
+        self._notes = notes
+        self._picture = picture
+        self._happenings = happenings
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._is_closing = False
+        self._stop_reason: str | None = None
+        self._why_ended = ""
+
+    # What a handler wants.
+
+    async def sync(self, instance: bytes, options: cmd.VirtualMachineOptions | None) -> None:
+        vmi = self._understood(instance)
+        async with self._lock:
+            found = await self._found()
+            if found is not None:
+                await changes.apply(self.domain, found, vmi)
+                return
+            self._check_may_start()
+            try:
+                await self._start(vmi, instance, options)
+            except UserError as error:
+                self.last_refusal = str(error)
+                raise
+
+    def close(self) -> bool:
+        """The launcher is to end: nothing starts any more. Whether there is a guest to wait for."""
+        self._is_closing = True
+        return self.has_started.is_set() or self._lock.locked()
+
+    async def kill(self, why: str) -> None:
+        """Ends it now; `why` completes "the guest was ended: …"."""
+        self._why_ended = self._why_ended or why
+        await self.domain.destroy()
+
+    # What happens to it.
+
+    def stopped(self, reason: str) -> None:
+        """Why it is gone, says libvirt. A panic is the cause of the stop that follows it."""
+        if self._stop_reason != reports.BY_PANIC:
+            self._stop_reason = reason
+
+    async def look(self) -> None:
+        """Finds the guest, or that it is over."""
+        async with self._lock:
+            found = await self._found()
+            if found is not None:
+                await self._take_up(found)
+            elif self._notes.has_started:
+                await self._end()
+
+    async def _found(self) -> xml.Domain | None:
+        try:
+            return await self.domain.read()
+        except NoSuchDomainError:
+            return None
+
+    def _qemu_pid(self) -> int | None:
+        """As libvirt wrote it down when it started the process."""
+        try:
+            return int(self._daemon.qemu_pid_file(self.domain.name).read_text())
+        except (FileNotFoundError, ValueError):
+            return None
+
+    # Starting.
+
+    def _understood(self, instance: bytes) -> VirtualMachineInstance:
+        try:
+            vmi = msgspec.json.decode(instance, type=VirtualMachineInstance)
+        except msgspec.DecodeError as error:
+            raise UserError(f"the instance cannot be understood: {error}") from None
+        meta, own = vmi.metadata, self._settings
+        if (meta.uid, meta.name, meta.namespace or "default") != (own.uid, own.name, own.namespace):
+            raise UserError(
+                f"this launcher serves {own.namespace}/{own.name} with UID {own.uid}, not "
+                f"{meta.namespace}/{meta.name} with UID {meta.uid}",
+                reason="WrongInstance",
+            )
+        return vmi
+
+    def _check_may_start(self) -> None:
+        if self.over.done() or self._notes.has_started:
+            raise UserError(
+                "the guest of this launcher has ended, and an instance is never started twice",
+                reason="Ended",
+            )
+        if self._is_closing:
+            raise UserError("the launcher is ending and starts no guest any more", reason="Ending")
+
+    async def _start(
+        self,
+        vmi: VirtualMachineInstance,
+        instance: bytes,
+        options: cmd.VirtualMachineOptions | None,
+    ) -> None:
+        self._end_orphan()
+        prepared = await self._preparation.prepare(vmi, options)
+        self._notes.remember_instance(instance)
+        try:
+            await self._create(prepared.domain)
+        except BaseException:
+            prepared.undo()
+            self._notes.forget_qemu()
+            raise
+        for note in prepared.notes:
+            self._happenings.tell(note.reason, note.message, WARNING)
+        found = await self._found()
+        if found is None:
+            raise UserError("QEMU ended as soon as it was started; its log tells why")
+        await self._take_up(found)
+
+    async def _create(self, wanted: xml.Domain) -> None:
+        try:
+            await create(self._hypervisor, wanted, paused=True)
+        except DomainExistsError:
+            log.info("the domain of an earlier attempt is taken up")
+        except Unreachable:
+            # The daemon died on the way. What became of the domain is known when it is back.
+            if await self._found() is None:
+                self._end_orphan()
+                await create(self._hypervisor, wanted, paused=True)
+
+    def _end_orphan(self) -> None:
+        """A QEMU that libvirt started and forgot, because it was killed in between: it never ran."""
+        pid = self._qemu_pid()
+        if pid is not None and is_alive(pid):
+            log.warning("a QEMU that libvirt lost is ended before it ran", pid=pid)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    async def _take_up(self, found: xml.Domain) -> None:
+        """Takes a domain that is there for ours, from wherever it stands."""
+        self._check_identity(found)
+        state = await self.domain.state()
+        if not self._notes.has_started or self._notes.is_about_to_run:
+            state = await self._let_run(state)
+        if not self.has_started.is_set():
+            self._remember_process()
+            self.has_started.set()
+        self._picture.saw(found, state.state, state.reason)
+
+    def _check_identity(self, found: xml.Domain) -> None:
+        uid = metadata_of(found).uid
+        if uid != self._settings.uid:
+            raise UserError(f"the domain {found.name} belongs to another instance, {uid}")
+
+    async def _let_run(self, state: DomainState) -> DomainState:
+        """The second step of a start."""
+        self._remember_process()
+        self._notes.guest_starts()
+        if state.state == State.PAUSED and not self._starts_paused():
+            await self.domain.resume()
+            state = await self.domain.state()
+        self._notes.guest_runs()
+        return state
+
+    def _starts_paused(self) -> bool:
+        instance = self._notes.instance
+        if instance is None:
+            return False
+        vmi = msgspec.json.decode(instance, type=VirtualMachineInstance)
+        return vmi.spec.start_strategy == "Paused"
+
+    def _remember_process(self) -> None:
+        pid = self._qemu_pid()
+        if pid is not None and pid != self._notes.qemu_pid:
+            self._notes.qemu_runs_as(pid)
+
+    # Ending.
+
+    async def _end(self) -> None:
+        if self.over.done():
+            return
+        exit_code = await self._exit_code()
+        found = ending(self._stop_reason, exit_code, self._why_ended)
+        self._notes.tell_ending(found.sentence)
+        self._picture.ended(found)
+        self.over.set_result(found)
+
+    async def _exit_code(self) -> int | None:
+        """How QEMU ended, which the monitor learns at the same moment as libvirt."""
+        pid = self._notes.qemu_pid
+        if pid is None:
+            return None
+        deadline = self._clock.monotonic() + EXIT_CODE_S
+        while self._notes.qemu_exit is None and self._clock.monotonic() < deadline:
+            await self._clock.sleep(LOOK_S)
+        return self._notes.qemu_exit

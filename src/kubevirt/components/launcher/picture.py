@@ -1,0 +1,58 @@
+"""The picture: what is known of the guest at this moment, put together from several sources.
+
+libvirt tells the state and the devices, the agent what the guest sees of itself. Whoever learns something new
+puts it in; the whole goes to the handler, which hears of changes only.
+"""
+
+from msgspec.structs import replace
+
+from kubevirt.components.launcher.ending import Ending
+from kubevirt.components.launcher.notifier import Notifier
+from kubevirt.components.launcher.reporting import spec_of
+from kubevirt.components.launcher.settings import Settings
+from kubevirt.rpc import reports
+from kubevirt.virt.domain.domain import Domain
+
+
+class Picture:
+    def __init__(self, settings: Settings, notifier: Notifier) -> None:
+        identity = reports.ObjectMeta(
+            name=settings.name, namespace=settings.namespace, uid=settings.uid
+        )
+        self._report = reports.Domain(object_meta=identity)
+        self._notifier = notifier
+        self.exists = False
+        """Whether there is anything to see."""
+
+    @property
+    def report(self) -> reports.Domain:
+        return self._report
+
+    def saw(self, domain: Domain, state: str, reason: str) -> None:
+        """The domain as libvirt has it now."""
+        self.exists = True
+        status = replace(self._report.status, status=state, reason=reason)
+        self._show(replace(self._report, spec=spec_of(domain), status=status))
+
+    def agent_told(
+        self, interfaces: tuple[reports.InterfaceStatus, ...], os_info: reports.OsInfo
+    ) -> None:
+        status = replace(self._report.status, interfaces=interfaces, os_info=os_info)
+        self._show(replace(self._report, status=status))
+
+    def froze(self, *, frozen: bool) -> None:
+        freeze = reports.Freeze(status=reports.FROZEN if frozen else "")
+        self._show(
+            replace(self._report, status=replace(self._report.status, fs_freeze_status=freeze))
+        )
+
+    def ended(self, ending: Ending) -> None:
+        """The last one."""
+        status = replace(self._report.status, status=ending.state, reason=ending.reason)
+        self._report = replace(self._report, status=status)
+        self._notifier.gone(self._report)
+
+    def _show(self, report: reports.Domain) -> None:
+        self._report = report
+        if self.exists:
+            self._notifier.report(report)

@@ -1,0 +1,121 @@
+"""The Cmd service: what a handler may ask, each call put to whom it concerns.
+
+A call that changes something runs to its end, even if the handler no longer waits for the answer: a start that
+is left half done helps nobody. Refusals and failures are raised, and told to the caller by `rpc.serving`.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from kubevirt.base.errors import UserError
+from kubevirt.components.launcher.guest import Guest
+from kubevirt.components.launcher.memory_dump import MemoryDumps
+from kubevirt.components.launcher.picture import Picture
+from kubevirt.components.launcher.power import Power
+from kubevirt.components.launcher.qemu import Qemu
+from kubevirt.components.launcher.statistics import statistics
+from kubevirt.host.libvirt.errors import NoSuchDomainError
+from kubevirt.rpc import reports, stats
+from kubevirt.rpc.messages import cmd_info_pb2 as info
+from kubevirt.rpc.messages import cmd_pb2 as cmd
+
+T = TypeVar("T")
+
+VERSIONS = ("v1",)
+DONE = cmd.Response(success=True)
+
+
+class Service:
+    def __init__(
+        self,
+        guest: Guest,
+        power: Power,
+        picture: Picture,
+        dumps: MemoryDumps,
+        qemu: Qemu,
+        tasks: asyncio.TaskGroup,
+    ) -> None:
+        self._guest = guest
+        self._power = power
+        self._picture = picture
+        self._dumps = dumps
+        self._qemu = qemu
+        self._tasks = tasks
+
+    async def info(self, _: info.CmdInfoRequest) -> info.CmdInfoResponse:
+        return info.CmdInfoResponse(supportedCmdVersions=VERSIONS)
+
+    async def ping(self, _: cmd.EmptyRequest) -> cmd.Response:
+        """The manager is there; of libvirt and the guest this says nothing."""
+        return DONE
+
+    # The life of the guest.
+
+    async def sync_virtual_machine(self, request: cmd.VMIRequest) -> cmd.Response:
+        options = request.options if request.HasField("options") else None
+        return await self._done(self._guest.sync(request.vmi.vmiJson, options))
+
+    async def pause_virtual_machine(self, _: cmd.VMIRequest) -> cmd.Response:
+        return await self._done(self._power.pause())
+
+    async def unpause_virtual_machine(self, _: cmd.VMIRequest) -> cmd.Response:
+        return await self._done(self._power.unpause())
+
+    async def reset_virtual_machine(self, _: cmd.VMIRequest) -> cmd.Response:
+        return await self._done(self._power.reset())
+
+    async def soft_reboot_virtual_machine(self, _: cmd.VMIRequest) -> cmd.Response:
+        return await self._done(self._power.soft_reboot())
+
+    async def shutdown_virtual_machine(self, _: cmd.VMIRequest) -> cmd.Response:
+        return await self._done(self._power.shut_down())
+
+    async def kill_virtual_machine(self, _: cmd.VMIRequest) -> cmd.Response:
+        return await self._done(self._guest.kill("virt-handler asked for it"))
+
+    async def delete_virtual_machine(self, _: cmd.VMIRequest) -> cmd.Response:
+        """There is nothing to forget: libvirt keeps nothing of a guest that has ended."""
+        if await self._guest.domain.exists():
+            raise UserError("the guest still runs; kill it, then it can be deleted")
+        return DONE
+
+    # What is known of it.
+
+    async def get_domain(self, _: cmd.EmptyRequest) -> cmd.DomainResponse:
+        found = reports.encoded(self._picture.report).decode() if self._picture.exists else ""
+        return cmd.DomainResponse(response=DONE, domain=found)
+
+    async def get_domain_stats(self, _: cmd.EmptyRequest) -> cmd.DomainStatsResponse:
+        domain = self._guest.domain
+        found = statistics(await domain.read(), await domain.stats())
+        return cmd.DomainStatsResponse(response=DONE, domainStats=stats.encoded(found).decode())
+
+    async def get_qemu_version(self, _: cmd.EmptyRequest) -> cmd.QemuVersionResponse:
+        return cmd.QemuVersionResponse(response=DONE, version=await self._qemu.version())
+
+    async def get_screenshot(self, _: cmd.VMIRequest) -> cmd.ScreenshotResponse:
+        image = await self._guest.domain.screenshot()
+        return cmd.ScreenshotResponse(response=DONE, mime="image/png", data=image)
+
+    # Copies of it.
+
+    async def virtual_machine_memory_dump(self, request: cmd.MemoryDumpRequest) -> cmd.Response:
+        return await self._done(self._dumps.begin(request.dumpPath))
+
+    async def _done(self, work: Coroutine[Any, Any, T]) -> cmd.Response:
+        task = self._tasks.create_task(_as_outcome(work))
+        outcome = await asyncio.shield(task)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return DONE
+
+
+async def _as_outcome(work: Coroutine[Any, Any, T]) -> T | Exception:
+    """A failure is the caller's to hear; it must not end the other tasks of the manager."""
+    try:
+        return await work
+    except NoSuchDomainError:
+        return UserError("there is no guest in this launcher")
+    except Exception as error:  # noqa: BLE001  # it is raised where the caller waits
+        return error

@@ -1,0 +1,87 @@
+"""Watching: libvirt's events, and what each makes us do.
+
+An event is a hint to look; only what a look cannot tell, because it is over, is taken from the event itself: why
+the guest stopped, that it rebooted, that a disk failed.
+"""
+
+import asyncio
+from collections.abc import AsyncIterable
+from typing import Final
+
+from kubevirt.base.clock import Clock
+from kubevirt.base.errors import Retry
+from kubevirt.base.log import get_logger
+from kubevirt.components.launcher.guest import Guest
+from kubevirt.components.launcher.guest_agent import GuestAgent
+from kubevirt.components.launcher.happenings import WARNING, Happenings
+from kubevirt.host.libvirt.events import (
+    AgentChanged,
+    Change,
+    DiskFailed,
+    Event,
+    LifeChanged,
+    Missed,
+    Rebooted,
+    WatchdogFired,
+)
+from kubevirt.rpc import reports
+
+log = get_logger(__name__)
+
+RETRY_S: Final = 0.1
+"""Between two looks, when libvirt went away in the middle of one."""
+
+
+class Watch:
+    def __init__(
+        self, guest: Guest, agent: GuestAgent, happenings: Happenings, clock: Clock
+    ) -> None:
+        self._guest = guest
+        self._agent = agent
+        self._happenings = happenings
+        self._clock = clock
+        self._is_due = asyncio.Event()
+
+    async def listen(self, events: AsyncIterable[Event]) -> None:
+        """Reads quickly, so that a flood of events is one look."""
+        async for event in events:
+            self._hear(event)
+            self._is_due.set()
+
+    async def keep_looking(self) -> None:
+        while True:
+            await self._is_due.wait()
+            self._is_due.clear()
+            try:
+                await self._guest.look()
+            except Retry as error:
+                log.warning("the guest cannot be seen", error=error)
+                self._is_due.set()
+                await self._clock.sleep(RETRY_S)
+
+    def _hear(self, event: Event) -> None:
+        log.debug("libvirt says", event=type(event).__name__, what=str(event))
+        match event:
+            case LifeChanged(change=Change.STOPPED, detail=detail):
+                self._guest.stopped(detail)
+            case LifeChanged(change=Change.CRASHED, detail=detail):
+                self._guest.stopped(detail)
+                self._happenings.tell(detail, "the guest's kernel panicked", WARNING)
+            case LifeChanged(change=Change.SUSPENDED, detail=reports.BY_IO_ERROR):
+                self._happenings.tell(
+                    "IOerror",
+                    "VM Paused due to not enough space or an error of its storage",
+                    WARNING,
+                )
+            case AgentChanged(connected=connected):
+                self._agent.channel_is(connected=connected)
+            case DiskFailed(alias=alias, reason=reason, action=action):
+                log.warning("a disk failed", disk=alias, why=reason, action=action)
+            case WatchdogFired(action=action):
+                self._happenings.tell("Watchdog", f"the watchdog fired; action: {action}", WARNING)
+            case Rebooted():
+                log.info("the guest rebooted")
+            case Missed(why=why):
+                log.debug("events may be missing", why=why)
+            case _:
+                pass

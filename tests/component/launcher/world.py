@@ -1,0 +1,361 @@
+"""A launcher as in production, with the test as its handler.
+
+    async with launched(folder) as world:
+        await world.launcher.sync(world.vmi())
+        await world.until(lambda report: report.status.status == "Running")
+
+The sandbox is bubblewrap's: namespaces of its own, user 107, no capabilities, and of the machine's files only
+what a container has. Inside are the real monitor, manager, libvirtd and QEMU.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import kubevirt
+from kubevirt.base import commands
+from kubevirt.components.launcher import settings
+from kubevirt.components.launcher.settings import Settings
+from kubevirt.host.libvirt.daemon import DaemonSettings
+from kubevirt.rpc import cmd, notify, reports, serving
+from kubevirt.rpc.calling import Caller
+from kubevirt.rpc.errors import NoAnswer
+from kubevirt.rpc.messages import notify_info_pb2, notify_pb2
+from kubevirt.virt.layout import Layout
+
+USER = 107
+UID = "6c1b1e3c-0000-4000-8000-00000000abcd"
+LIMIT_S = 30.0
+LAYOUT = Layout()
+CAPABILITIES = "/var/cache/kubevirt"
+LIBVIRT = "/var/run/libvirt"
+
+SEED = Path(tempfile.gettempdir(), f"kubevirt-test-capabilities-{os.geteuid()}")
+"""What libvirt learned about QEMU in earlier tests."""
+
+Report = tuple[str, reports.Domain]
+
+
+class Handler:
+    """Who is told; it can stop listening."""
+
+    def __init__(self) -> None:
+        self.reports: list[Report] = []
+        self.events: list[dict[str, Any]] = []
+        self._news = asyncio.Condition()
+
+    async def info(
+        self, _: notify_info_pb2.NotifyInfoRequest
+    ) -> notify_info_pb2.NotifyInfoResponse:
+        return notify_info_pb2.NotifyInfoResponse(supportedNotifyVersions=["v1"])
+
+    async def handle_domain_event(
+        self, request: notify_pb2.DomainEventRequest
+    ) -> notify_pb2.Response:
+        async with self._news:
+            self.reports.append((request.eventType, reports.decoded(request.domainJSON)))
+            self._news.notify_all()
+        return notify_pb2.Response(success=True)
+
+    async def handle_k8s_event(self, request: notify_pb2.K8sEventRequest) -> notify_pb2.Response:
+        async with self._news:
+            self.events.append(json.loads(request.eventJSON))
+            self._news.notify_all()
+        return notify_pb2.Response(success=True)
+
+    @property
+    def states(self) -> list[str]:
+        """The story so far: kind and state, without repetitions."""
+        story = [f"{kind} {report.status.status}" for kind, report in self.reports]
+        return [each for index, each in enumerate(story) if story[index - 1 : index] != [each]]
+
+    async def told(self, wanted: Callable[["Handler"], object], limit_s: float = LIMIT_S) -> None:
+        """Waits until what was told so far fulfils the wish."""
+        try:
+            async with asyncio.timeout(limit_s), self._news:
+                await self._news.wait_for(lambda: wanted(self))
+        except TimeoutError:
+            raise AssertionError(
+                f"after {limit_s} s the handler has only heard {self.states} and "
+                f"{[each.get('reason') for each in self.events]}"
+            ) from None
+
+    async def hears(self, status: str, reason: str | None = None, kind: str | None = None) -> None:
+        await self.told(
+            lambda it: any(
+                report.status.status == status
+                and reason in (None, report.status.reason)
+                and kind in (None, its_kind)
+                for its_kind, report in it.reports[-1:]
+            )
+        )
+
+
+class World:
+    """One launcher, from outside."""
+
+    def __init__(self, folder: Path, process: commands.Process, pid: int, log: Path) -> None:
+        self.folder = folder
+        self.process = process
+        self.pid = pid
+        """Of the monitor, as we see it."""
+        self.handler = Handler()
+        self.launcher: cmd.Launcher
+        self._log = log
+
+    @property
+    def notes(self) -> Path:
+        return self.folder / "private/launcher"
+
+    def note(self, name: str) -> str:
+        path = self.notes / name
+        return path.read_text().strip() if path.exists() else ""
+
+    @property
+    def log(self) -> str:
+        return self._log.read_text(errors="replace")
+
+    @property
+    def socket(self) -> Path:
+        return self.folder / "share/sockets/launcher-sock"
+
+    def vmi(self, **changes: Any) -> bytes:
+        return self.encoded(tiny_vmi(**changes))
+
+    @staticmethod
+    def encoded(vmi: dict[str, Any]) -> bytes:
+        return msgspec.json.encode(vmi)
+
+    # Processes inside.
+
+    def pid_of(self, who: str) -> int | None:
+        """`manager`, `libvirtd` or `qemu`; our number of it."""
+        marks = {"manager": "kubevirt.components.launcher.manager", "qemu": "qemu-system"}
+        for pid in self.pids():
+            with suppress(FileNotFoundError, ProcessLookupError):
+                line = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+                words = [word.decode(errors="replace") for word in line[:4]]
+                if pid != self.pid and any(marks.get(who, who) in word for word in words):
+                    return pid
+        return None
+
+    def pids(self) -> Iterator[int]:
+        mine = _pid_namespace(self.pid)
+        for each in Path("/proc").iterdir():
+            if each.name.isdigit() and mine and _pid_namespace(int(each.name)) == mine:
+                yield int(each.name)
+
+    def kill(self, who: str, number: signal.Signals = signal.SIGKILL) -> int:
+        pid = self.pid_of(who)
+        assert pid is not None, f"there is no {who}"
+        os.kill(pid, number)
+        return pid
+
+    def terminate(self) -> None:
+        """What a kubelet does to a pod."""
+        os.kill(self.pid, signal.SIGTERM)
+
+    # Waiting.
+
+    async def until(self, condition: Callable[[], object], limit_s: float = LIMIT_S) -> None:
+        try:
+            async with asyncio.timeout(limit_s):
+                while not condition():  # noqa: ASYNC110  # what it looks at has no events for us
+                    await asyncio.sleep(0.01)
+        except TimeoutError:
+            raise AssertionError(f"it did not come about within {limit_s} s") from None
+
+    async def answers(self, limit_s: float = LIMIT_S) -> None:
+        """Until the launcher answers a ping."""
+        async with asyncio.timeout(limit_s):
+            while True:
+                try:
+                    return await self.launcher.ping()
+                except NoAnswer:
+                    await asyncio.sleep(0.01)
+
+    async def ended(self, limit_s: float = LIMIT_S) -> int:
+        async with asyncio.timeout(limit_s):
+            return await self.process.wait()
+
+    async def runs(self, **changes: Any) -> None:
+        """A guest, as tiny as can be."""
+        await self.launcher.sync(self.vmi(**changes))
+        await self.handler.hears("Running")
+
+
+def tiny_vmi(**changes: Any) -> dict[str, Any]:
+    """No disk, no network: its firmware looks for something to boot for as long as it lives."""
+    devices = {
+        "autoattachPodInterface": False,
+        "autoattachMemBalloon": False,
+        **changes.pop("devices", {}),
+    }
+    spec = {
+        "domain": {"memory": {"guest": "32Mi"}, "devices": devices, **changes.pop("domain", {})},
+        "terminationGracePeriodSeconds": 5,
+        **changes,
+    }
+    return {
+        "apiVersion": "kubevirt.io/v1",
+        "kind": "VirtualMachineInstance",
+        "metadata": {"name": "testvm", "namespace": "default", "uid": UID},
+        "spec": spec,
+    }
+
+
+@asynccontextmanager
+async def launched(*, grace_s: float = 20, **changed: Any) -> AsyncIterator[World]:
+    """`changed` are settings of the manager."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(_folders())
+        options = {"name": "testvm", "uid": UID, "libvirt": _libvirt(), **changed}
+        settings.write(folder / "private/settings.json", Settings(**options))
+        _give_away(folder)
+        reading, writing = os.pipe()
+        log = folder / "log"
+        inside = (
+            *(sys.executable, "-I", str(Path(__file__).with_name("inside.py"))),
+            *(f"{LAYOUT.private}/settings.json", str(grace_s)),
+        )
+        with log.open("wb") as output:
+            async with (
+                commands.spawn(
+                    "bwrap",
+                    *_sandbox(folder, writing),
+                    *inside,
+                    output=output,
+                    grace_s=0.1,
+                    pass_fds=(writing,),
+                ) as process,
+            ):
+                os.close(writing)
+                # bubblewrap writes there again at the end, so it stays open.
+                status = stack.enter_context(os.fdopen(reading))
+                pid = int(json.loads(await asyncio.to_thread(status.readline))["child-pid"])
+                world = World(folder, process, pid, log)
+                try:
+                    async with _connected(world):
+                        yield world
+                except BaseException:
+                    sys.stderr.write(world.log[-20000:])
+                    raise
+                finally:
+                    _keep_what_libvirt_learned(folder)
+                    _kill(pid)
+
+
+def _libvirt() -> DaemonSettings:
+    SEED.mkdir(exist_ok=True)
+    return DaemonSettings(home=LIBVIRT, capabilities_seed=CAPABILITIES)
+
+
+@contextmanager
+def _folders() -> Iterator[Path]:
+    """Near the root: a socket's address has room for 107 characters."""
+    folder = Path(tempfile.mkdtemp(prefix="launcher-", dir="/tmp"))
+    folder.chmod(0o755)
+    for name in (
+        "private",
+        "share/sockets",
+        "share/container-disks",
+        "ephemeral",
+        "libvirt",
+        "etc",
+    ):
+        (folder / name).mkdir(parents=True)
+    (folder / "etc/passwd").write_text(f"qemu:x:{USER}:{USER}::/:/bin/false\n")
+    (folder / "etc/hosts").write_text(f"127.0.0.1 localhost {socket.gethostname()}\n")
+    (folder / "etc/group").write_text(f"qemu:x:{USER}:\n")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+def _give_away(folder: Path) -> None:
+    for name in ("private", "share", "ephemeral", "libvirt"):
+        for each in (folder / name, *(folder / name).rglob("*")):
+            os.chown(each, USER, USER)
+
+
+def _sandbox(folder: Path, status: int) -> tuple[str, ...]:
+    source = str(Path(kubevirt.__file__).parents[1])
+    tests = str(Path(__file__).parent)
+    return (
+        *("--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--unshare-net"),
+        *("--die-with-parent", "--json-status-fd", str(status), "--clearenv"),
+        *("--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin"),
+        *("--symlink", "usr/sbin", "/sbin", "--symlink", "usr/lib", "/lib"),
+        *("--symlink", "usr/lib64", "/lib64", "--ro-bind", str(folder / "etc"), "/etc"),
+        *("--proc", "/proc", "--dev", "/dev", "--ro-bind", "/sys", "/sys", "--tmpfs", "/tmp"),
+        *("--tmpfs", "/var", "--symlink", "var/run", "/run"),
+        *_readable(LAYOUT.private, CAPABILITIES, source, sys.prefix, tests),
+        *("--ro-bind", str(SEED), CAPABILITIES),
+        *("--bind", str(folder / "private"), LAYOUT.private),
+        *("--bind", str(folder / "share"), LAYOUT.share),
+        *("--bind", str(folder / "ephemeral"), LAYOUT.ephemeral),
+        *("--bind", str(folder / "libvirt"), LIBVIRT),
+        *("--ro-bind", source, source, "--ro-bind", sys.prefix, sys.prefix),
+        *("--ro-bind", tests, tests, "--chdir", "/"),
+        *("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"),
+        *("--cap-add", "CAP_SETPCAP"),
+        *("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups"),
+        *("--inh-caps", "-all", "--bounding-set", "-all", "--no-new-privs", "--"),
+    )
+
+
+def _readable(*paths: str) -> Iterator[str]:
+    """The folders above; bubblewrap would make them for root alone."""
+    above = {
+        str(folder) for path in paths for folder in Path(path).parents if len(folder.parts) > 1
+    }
+    for folder in sorted(above):
+        yield from ("--perms", "0755", "--dir", folder)
+
+
+@asynccontextmanager
+async def _connected(world: World) -> AsyncIterator[None]:
+    ear = world.folder / "share/domain-notify-pipe.sock"
+    services = {notify.SERVICE: world.handler, notify.INFO_SERVICE: world.handler}
+    async with (
+        serving.serving(str(ear), services),
+        Caller(str(world.socket), "the launcher") as caller,
+    ):
+        os.chown(ear, USER, USER)
+        world.launcher = cmd.Launcher(caller)
+        await world.until(lambda: world.socket.exists() or not world.process.is_running)
+        assert world.process.is_running, "the launcher has ended at once"
+        yield
+
+
+def _keep_what_libvirt_learned(folder: Path) -> None:
+    for file in folder.glob("libvirt/cache/libvirt/qemu/cache/capabilities/*.xml"):
+        if not (SEED / file.name).exists():
+            draft = SEED / f".{file.name}.{os.getpid()}"
+            shutil.copyfile(file, draft)
+            draft.rename(SEED / file.name)
+
+
+def _kill(pid: int) -> None:
+    """The whole namespace ends with its first process."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _pid_namespace(pid: int) -> str:
+    try:
+        return str(Path(f"/proc/{pid}/ns/pid").readlink())
+    except OSError:
+        return ""
