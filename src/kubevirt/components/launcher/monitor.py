@@ -123,7 +123,7 @@ class Monitor:
         """A pod is being deleted. The manager sees to a graceful end of the guest."""
         if not self._is_asked_to_end:
             self._is_asked_to_end = True
-            self._write("asked-to-end", "yes")
+            self._write("asked-to-end", str(time.monotonic()))
             self._deadline = min(self._deadline, time.monotonic() + self._grace_s)
         if self._manager.pid:
             os.kill(self._manager.pid, signal.SIGTERM)
