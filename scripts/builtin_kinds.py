@@ -68,6 +68,9 @@ BODIES = {
 }
 """Kinds that only subresources take or give."""
 
+BESIDE = {"DeleteOptions", "ListMeta"}
+"""Types that belong to no kind."""
+
 PLAIN = {
     "FieldsV1": "object",
     "IntOrString": "int-or-string",
@@ -108,7 +111,11 @@ def _reachable(definitions: Definitions) -> set[str]:
     wanted = {(group, kind) for group, kinds in KINDS.items() for kind in kinds.split()}
     wanted |= set(BODIES.items())
     found: set[str] = set()
-    left = [name for name, schema in definitions.items() if wanted & set(_kinds_of(schema))]
+    left = [
+        name
+        for name, schema in definitions.items()
+        if wanted & set(_kinds_of(schema)) or _last(name) in BESIDE
+    ]
     while left:
         name = left.pop()
         if name not in found:

@@ -38,6 +38,8 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     schema: Callable[[], Schema]
     """Made when it is first needed: most kinds are never written to."""
+    type_name: str = ""
+    """Of a built-in kind: its entry in the table of types."""
     columns: tuple[Column, ...] = ()
     subresources: tuple[str, ...] = ()
     """status, scale, binding …"""

@@ -21,7 +21,7 @@ The same shapes written as OpenAPI are fifteen times as long, and nobody would r
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -151,31 +151,26 @@ class Types:
 
     def _schema(self, name: str) -> Schema:
         """The whole of a type, with all it contains. Shared between types: not to be changed."""
-        return self._written(self._types[name], ())
+        return self._named(name, ())
 
-    def _written(self, type_: Type, within: tuple[str, ...]) -> Schema:
-        schema: Schema = {
-            "type": "object",
-            "properties": {
-                each.name: self._shape(each, (*within, type_.name)) for each in type_.fields
-            },
-        }
-        if not type_.fields:
-            del schema["properties"]
-        if required := [each.name for each in type_.fields if each.required]:
-            schema["required"] = required
-        if type_.atomic:
-            schema["x-kubernetes-map-type"] = "atomic"
-        return schema
+    def component(self, name: str, prefix: str) -> Schema:
+        """One type alone; where others stand in it, they are pointed to behind `prefix`."""
 
-    def _shape(self, field: Field, within: tuple[str, ...]) -> Schema:
-        schema = self._named(field.type, within)
-        if field.enum:
-            schema = {**schema, "enum": list(field.enum)}
-        for bracket in reversed(field.wrapping):
-            kind = ("array", "items") if bracket == "[" else ("object", "additionalProperties")
-            schema = {"type": kind[0], kind[1]: schema}
-        return {**schema, **_extensions(field)}
+        def pointed_to(other: str) -> Schema:
+            return PLAIN.get(other) or {"allOf": [{"$ref": f"{prefix}{other}"}]}
+
+        return _written(self._types[name], pointed_to)
+
+    def within(self, name: str) -> set[str]:
+        """The types that a type consists of, itself included."""
+        found: set[str] = set()
+        left = [name]
+        while left:
+            each = left.pop()
+            if each not in found and each not in PLAIN:
+                found.add(each)
+                left += [field.type for field in self._types[each].fields]
+        return found
 
     def _named(self, name: str, within: tuple[str, ...]) -> Schema:
         if name in PLAIN:
@@ -183,7 +178,28 @@ class Types:
         if name in within:
             # A type inside itself (a JSON schema) has no end: what is below is taken as it comes.
             return PLAIN["object"]
-        return self._written(self._types[name], within)
+        return _written(self._types[name], lambda other: self._named(other, (*within, name)))
+
+
+def _written(type_: Type, meaning: Callable[[str], Schema]) -> Schema:
+    schema: Schema = {"type": "object"}
+    if type_.fields:
+        schema["properties"] = {each.name: _shape(each, meaning) for each in type_.fields}
+    if required := [each.name for each in type_.fields if each.required]:
+        schema["required"] = required
+    if type_.atomic:
+        schema["x-kubernetes-map-type"] = "atomic"
+    return schema
+
+
+def _shape(field: Field, meaning: Callable[[str], Schema]) -> Schema:
+    schema = meaning(field.type)
+    if field.enum:
+        schema = {**schema, "enum": list(field.enum)}
+    for bracket in reversed(field.wrapping):
+        kind = ("array", "items") if bracket == "[" else ("object", "additionalProperties")
+        schema = {"type": kind[0], kind[1]: schema}
+    return {**schema, **_extensions(field)}
 
 
 def _extensions(field: Field) -> Schema:

@@ -57,6 +57,7 @@ def _kind(group: str, version: str, line: str) -> Kind:
             Version(
                 name=version,
                 schema=partial(_schema, type_name),
+                type_name=type_name,
                 subresources=options.get("below", ()),
             ),
         ),
