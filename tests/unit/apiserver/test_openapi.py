@@ -33,7 +33,7 @@ def test_a_kind_is_found_by_its_path_and_by_its_name() -> None:
 
 
 def test_a_patch_takes_dry_run_and_field_validation() -> None:
-    """kubectl asks here whether it may send them."""
+    """Here kubectl looks whether it may send them."""
     document = openapi.v3(GROUPS["house.example"], "v1")
     patch = document["paths"]["/apis/house.example/v1/namespaces/{namespace}/lamps/{name}"]["patch"]
     names = [each["name"] for each in patch["parameters"]]
