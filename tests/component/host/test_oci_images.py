@@ -193,6 +193,35 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.001)
 
 
+async def test_somebody_else_can_read_an_image_whatever_our_umask(
+    images: ImageCache, tmp_path: Path
+) -> None:
+    before = os.umask(0o077)
+    try:
+        image = await unpacked(images, tmp_path, disk())
+    finally:
+        os.umask(before)
+    below = (tmp_path / "cache", *image.disk().relative_to(tmp_path / "cache").parents)
+    folders = {tmp_path / "cache" / each for each in below}
+    assert {each.stat().st_mode & 0o777 for each in folders} == {0o755}
+    assert image.disk().stat().st_mode & 0o777 == 0o444
+
+
+async def test_an_image_reaches_the_disk_before_it_has_its_name(
+    images: ImageCache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+
+    def fsync(fd: int) -> None:
+        path = str(Path(f"/proc/self/fd/{fd}").readlink())
+        assert "/work/" in path, "later would be too late"
+        synced.append(path.rpartition("/files")[2])
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    await unpacked(images, tmp_path, disk())
+    assert sorted(synced) == ["", "/disk", "/disk/demo.img"]
+
+
 async def test_progress_is_told_over_all_layers(images: ImageCache, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     image = Image([disk(), layer(("a", b"1"))])

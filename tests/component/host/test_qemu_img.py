@@ -231,6 +231,11 @@ async def test_a_raw_disk_on_which_a_guest_wrote_a_header_stays_raw(tmp_path: Pa
     assert (image.format, image.virtual_bytes) == ("raw", -(-len(content(path)) // 512) * 512)
 
 
+async def test_a_stated_format_that_no_guest_gets_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ImageError, match="its format is vmdk"):
+        await admit(an_image(tmp_path, kind="vmdk"), "vmdk")
+
+
 async def test_an_image_of_another_format_than_stated_is_refused(tmp_path: Path) -> None:
     path = an_image(tmp_path, kind="raw")
     with pytest.raises(ImageError, match="Image is not in qcow2 format"):

@@ -11,12 +11,14 @@ leaves a folder that the next one clears away.
 
 import asyncio
 import errno
+import os
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from kubevirt.base.clock import Clock
 from kubevirt.base.files import Root
@@ -31,6 +33,8 @@ from kubevirt.host.oci.source import Blob, Progress, Source, no_progress
 from kubevirt.host.oci.tar import STEP
 from kubevirt.host.oci.unpacked import UnpackedImage
 from kubevirt.host.oci.unpacking import LayerUnpacker
+
+_READABLE: Final = 0o755
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ class ImageCache:
         if found := self.find(image.digest, image.name):
             return found
         with self._told_when_full(image):
+            self._make_folders()
             async with locked(self._path("locks", image.digest), self._clock):
                 found = self.find(image.digest, image.name)
                 return found or await self._make(source, image, progress)
@@ -81,9 +86,13 @@ class ImageCache:
         return UnpackedImage(name or digest, digest, folder) if folder.is_dir() else None
 
     def _path(self, kind: str, digest: str) -> Path:
-        folder = self._folder / kind
-        folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-        return folder / digest.replace(":", "-")
+        return self._folder / kind / digest.replace(":", "-")
+
+    def _make_folders(self) -> None:
+        for kind in ("images", "locks", "work"):
+            (self._folder / kind).mkdir(parents=True, exist_ok=True)
+        for folder in (self._folder, self._folder / "images"):
+            folder.chmod(_READABLE)  # a guest's launcher is somebody else; the umask may be strict
 
     async def _make(self, source: Source, image: Resolved, progress: Progress) -> UnpackedImage:
         work = self._path("work", image.digest)
@@ -92,7 +101,8 @@ class ImageCache:
             work.mkdir(mode=0o700)
             layers = await self._fetch(source, image, progress, work)
             files = work / "files"
-            files.mkdir(mode=0o755)
+            files.mkdir()
+            files.chmod(_READABLE)
             await self._unpack(image, layers, files)
             place = self._path("images", image.digest)
             files.rename(place)
@@ -185,3 +195,14 @@ def _unpack_all(layers: Sequence[_Layer], files: Path, budget: Budget) -> None:
                 LayerUnpacker(root, budget).unpack(uncompressed(hashed, budget))
                 if layer.digest is not None:
                     hashed.check(layer.digest)
+    _reach_the_disk(files)
+
+
+def _reach_the_disk(folder: Path) -> None:
+    """An image that has its name must be whole, also after a power loss: nobody looks again."""
+    for path in (*folder.rglob("*"), folder):
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)

@@ -64,17 +64,16 @@ async def describe(
 
 
 async def admit(
-    path: str, image_format: Format | None = None, *, limits: ImageLimits = LIMITS
+    path: str, image_format: str | None = None, *, limits: ImageLimits = LIMITS
 ) -> Image:
     """Looks at the image at `path` and returns it, or raises an `ImageError` that says why not.
 
     Without a format the image is probed, and must turn out raw or qcow2. A disk that a guest has
     written to is never probed, since a raw disk is whatever its guest wrote: say its format.
     """
-    info = await describe(path, image_format, limits=limits)
-    found = next((each for each in FORMATS if each == info.format), None)
-    if found is None:
-        raise _refusal(path, f"its format is {info.format}; convert it to qcow2 or raw")
+    stated = None if image_format is None else _known(path, image_format)
+    info = await describe(path, stated, limits=limits)
+    found = _known(path, info.format)
     _check_alone(path, info)
     if info.virtual_size > limits.virtual_bytes:
         raise _refusal(
@@ -88,6 +87,13 @@ async def admit(
         virtual_bytes=info.virtual_size,
         actual_bytes=info.actual_size,
     )
+
+
+def _known(path: str, image_format: str) -> Format:
+    found = next((each for each in FORMATS if each == image_format), None)
+    if found is None:
+        raise _refusal(path, f"its format is {image_format}; convert it to qcow2 or raw")
+    return found
 
 
 def _check_alone(path: str, info: Info) -> None:
