@@ -57,15 +57,19 @@ async def home(
     folder: Path = FOLDER,
     *,
     machine: Namespace | None = None,
+    inside: Namespace | None = None,
     resolver_files: Sequence[Path] = _RESOLVERS,
     avoid: Iterable[str] = (),
     log: Logger = _log,
 ) -> AsyncIterator[Home]:
-    """Networks in `avoid` are the guest's own; the home's is another."""
+    """Networks in `avoid` are the guest's own; the home's is another.
+
+    `inside` is a new namespace of the caller's, in which programs may be starting already.
+    """
     names, without_names = _resolver(resolver_files)
     taken = (DEFAULT_IPV4, *avoid, *names.nameservers)
     made: list[_Made] = []  # outlives a cancellation in the middle of making it
-    with Namespace.new("network namespace of a home") as namespace, _or_own(machine) as outside:
+    with _or_new(inside) as namespace, _or_own(machine) as outside:
         try:
             await outside.run(lambda: made.append(_make(folder, namespace, taken)))
             await namespace.run(lambda: _furnish(made[0]))
@@ -88,6 +92,15 @@ async def clean_up(folder: Path = FOLDER, machine: Namespace | None = None) -> t
 
     with _or_own(machine) as outside:
         return await outside.run(work)
+
+
+@contextmanager
+def _or_new(given: Namespace | None) -> Iterator[Namespace]:
+    if given is not None:
+        yield given
+        return
+    with Namespace.new("network namespace of a home") as new:
+        yield new
 
 
 @contextmanager

@@ -63,8 +63,7 @@ def _main(words: Sequence[str]) -> int:
         log.configure("virt-launcher", given.v)
     try:
         return asyncio.run(Standalone(options, Progress(), SystemClock()).run())
-    except KeyboardInterrupt:
-        print("virt-launcher: given up before the guest ran", file=sys.stderr)  # noqa: T201
+    except asyncio.CancelledError:  # by an interruption, and said so
         return FAILED
 
 

@@ -4,10 +4,10 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -19,8 +19,12 @@ from kubevirt.base.tasks import first_of
 from kubevirt.components.launcher.standalone.changes import APPEARS, Watch
 from kubevirt.components.launcher.standalone.sandbox import Sandbox, arguments
 
+if TYPE_CHECKING:
+    from kubevirt.rpc.cmd import Launcher as Commands
+
 READY_S: Final = 30.0
-_LAST_LINES: Final = 5
+SOCKET: Final = "launcher-sock"
+_LAST_LINES: Final = 3
 
 
 class LauncherFailed(Retry):
@@ -31,6 +35,7 @@ class Launcher:
     def __init__(
         self, process: commands.Process, pidfd: int, share: Path, log: Path, clock: Clock
     ) -> None:
+        self.was_killed = False
         self._process = process
         self._pidfd = pidfd
         self._share = share
@@ -50,29 +55,42 @@ class Launcher:
 
     def kill(self) -> None:
         """Everything inside ends with its first process."""
+        self.was_killed = True
         self._send(signal.SIGKILL)
 
-    def _send(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._pidfd, number)
+    def close(self) -> None:
+        """Nothing inside lives longer than this."""
+        self._send(signal.SIGKILL)
+        os.close(self._pidfd)
+        self._pidfd = -1
 
-    async def sync(self, vmi: bytes) -> None:
-        """Has the guest started; the launcher's own words if it refuses."""
+    def _send(self, number: signal.Signals) -> None:
+        if self._pidfd >= 0:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, number)
+
+    @asynccontextmanager
+    async def answering(self) -> AsyncIterator["Commands"]:
+        """Its commands, as soon as it takes them."""
         # A weighty import, which this way happens while the launcher gets ready.
         from kubevirt.rpc.calling import Caller  # noqa: PLC0415
-        from kubevirt.rpc.cmd import Launcher as Commands  # noqa: PLC0415
+        from kubevirt.rpc.cmd import Launcher as Its  # noqa: PLC0415
 
         with Root.open(self._share / "sockets") as sockets:
-            await first_of(self._ready(sockets), self._early_end())
-            with sockets.connectable("launcher-sock") as address:
+            await self.or_its_end(self._ready(sockets))
+            with sockets.connectable(SOCKET) as address:
                 async with Caller(address, "the launcher") as caller:
-                    await first_of(Commands(caller).sync(vmi), self._early_end())
+                    yield Its(caller)
+
+    async def or_its_end(self, work: Coroutine[object, object, None]) -> None:
+        """Waits for the work, but not longer than the launcher lives."""
+        await first_of(work, self._early_end())
 
     async def _ready(self, sockets: Root) -> None:
         try:
             async with self._clock.timeout(READY_S):
                 with Watch(self._share / "sockets", APPEARS) as folder:
-                    while not sockets.exists("launcher-sock"):
+                    while not sockets.exists(SOCKET):
                         await folder.changed()
         except TimeoutError:
             raise LauncherFailed(
@@ -85,12 +103,13 @@ class Launcher:
 
 
 def last_words(log: Path) -> str:
-    """The end of a log, for a sentence."""
+    """The end of a log, for a sentence: what our own programs said, else what others did."""
     try:
-        lines = log.read_bytes()[-8192:].decode(errors="replace").splitlines()
+        lines = log.read_bytes()[-16384:].decode(errors="replace").splitlines()
     except FileNotFoundError:
         lines = []
-    return "; ".join(map(_message, lines[-_LAST_LINES:])) or "it said nothing"
+    ours = [words for line in lines if (words := _message(line))]
+    return "; ".join((ours or lines)[-_LAST_LINES:]) or "it said nothing"
 
 
 def _message(line: str) -> str:
@@ -98,7 +117,7 @@ def _message(line: str) -> str:
         found = json.loads(line)
         return str(found.get("reason") or found["msg"])
     except (ValueError, KeyError, AttributeError, TypeError):
-        return line
+        return ""
 
 
 @asynccontextmanager
@@ -131,12 +150,8 @@ async def sandboxed(
         async with spawned as process:
             told.close()
             pidfd = os.pidfd_open(await _first_pid(status, process, log))
-            try:
-                yield Launcher(process, pidfd, share, log, clock)
-            finally:
-                with suppress(ProcessLookupError):
-                    signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-                os.close(pidfd)
+            with closing(Launcher(process, pidfd, share, log, clock)) as launcher:
+                yield launcher
 
 
 async def _first_pid(status: IO[bytes], process: commands.Process, log: Path) -> int:

@@ -2,20 +2,16 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import msgspec
 
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.base.clock import Clock
-from kubevirt.components.launcher.standalone.folders import LAUNCHER, Place
-from kubevirt.host.net.apply import apply
-from kubevirt.host.net.dnsmasq import serving_all
-from kubevirt.host.net.home import Home, home
+from kubevirt.components.launcher.standalone.folders import LAUNCHER
 from kubevirt.host.net.netns import Namespace
-from kubevirt.host.net.pod import read_pod
 from kubevirt.virt.convert.facts import InterfaceFacts
 from kubevirt.virt.errors import UnsupportedError, shown
-from kubevirt.virt.network.planning import plan_network
 
 
 class Network(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,28 +43,29 @@ def is_wanted(vmi: VirtualMachineInstance) -> bool:
 
 
 @asynccontextmanager
-async def furnished(vmi: VirtualMachineInstance, place: Place) -> AsyncIterator[Home]:
-    """A home whose network is none of the guest's own."""
-    own = [network.pod.vm_network_cidr for network in vmi.spec.networks if network.pod]
-    async with home(place.homes, avoid=[each for each in own if each]) as found:
-        yield found
-
-
-@asynccontextmanager
 async def connected(
-    vmi: VirtualMachineInstance, found: Home, clock: Clock
+    vmi: VirtualMachineInstance, inside: Namespace, records: Path, clock: Clock
 ) -> AsyncIterator[Network]:
-    """The guest's taps are there and its DHCP server answers."""
-    plans = plan_network(vmi, await read_pod(found.namespace, found.resolver, owner=LAUNCHER))
-    await apply(found.namespace, plans)
-    async with serving_all(found.namespace, plans, clock=clock):
-        yield Network(
-            cards={plan.interface: plan.card for plan in plans},
-            address=found.address,
-            notes=found.notes,
-        )
+    """The namespace has a way out, the guest's taps are in it, and its DHCP server answers."""
+    # Netlink and its like are not needed by guests without a card, nor by the launcher's start.
+    from kubevirt.host.net.apply import apply  # noqa: PLC0415
+    from kubevirt.host.net.dnsmasq import serving_all  # noqa: PLC0415
+    from kubevirt.host.net.home import home  # noqa: PLC0415
+    from kubevirt.host.net.pod import read_pod  # noqa: PLC0415
+    from kubevirt.virt.network.planning import plan_network  # noqa: PLC0415
+
+    own = [network.pod.vm_network_cidr for network in vmi.spec.networks if network.pod]
+    async with home(records, inside=inside, avoid=[each for each in own if each]) as found:
+        plans = plan_network(vmi, await read_pod(inside, found.resolver, owner=LAUNCHER))
+        await apply(inside, plans)
+        async with serving_all(inside, plans, clock=clock):
+            yield Network(
+                cards={plan.interface: plan.card for plan in plans},
+                address=found.address,
+                notes=found.notes,
+            )
 
 
 def empty() -> Namespace:
-    """For a guest without a card: a namespace with nothing in it."""
-    return Namespace.new("network namespace without links")
+    """A namespace of the guest's own, with nothing in it yet."""
+    return Namespace.new("network namespace of the guest")

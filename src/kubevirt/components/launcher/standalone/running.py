@@ -4,10 +4,8 @@ What comes first cannot leave anything behind: the manifest is read and judged b
 each part owns what it makes and takes it away again, in reverse order, however the run ends.
 """
 
-import asyncio
-import signal
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -26,10 +24,11 @@ from kubevirt.components.launcher.standalone import devices, folders, manifest, 
 from kubevirt.components.launcher.standalone.console import Console
 from kubevirt.components.launcher.standalone.folders import Place, Run
 from kubevirt.components.launcher.standalone.images import Images, guest_folders
+from kubevirt.components.launcher.standalone.interruptions import Interruptions
 from kubevirt.components.launcher.standalone.launcher import Launcher, last_words, sandboxed
 from kubevirt.components.launcher.standalone.mounts import Mount
 from kubevirt.components.launcher.standalone.progress import Progress
-from kubevirt.components.launcher.standalone.sandbox import GROUP, PASSWD, Sandbox
+from kubevirt.components.launcher.standalone.sandbox import Sandbox, accounts
 from kubevirt.host.libvirt.daemon import Daemon, DaemonSettings
 from kubevirt.virt.defaults.instance import with_defaults
 from kubevirt.virt.hostname import hostname_of
@@ -40,7 +39,6 @@ GRACE_S: Final = 30.0
 BEYOND_GRACE_S: Final = 15.0
 """What the launcher has on top, to end by itself."""
 LAYOUT: Final = Layout()
-_ENDS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,16 +80,17 @@ class Standalone:
         self._progress = progress
         self._clock = clock
         self._place = Place.chosen(options.environment)
+        self._interruptions = Interruptions(progress.say)
 
     async def run(self) -> int:
         """The exit code: 0 if the guest powered off, by itself or because it was asked to."""
-        with self._progress.stage("manifest", f"reading {self._options.source}"):
-            wanted = self._judged()
-        with folders.claimed(self._place, wanted.uid) as own:
-            async with self._started(wanted, own) as launcher:
-                code = await self._watched(launcher, wanted, own)
-            said = _ending(own) or f"the launcher ended with code {code}: {last_words(own.log)}"
-            self._progress.say(said)
+        with self._interruptions.heard():
+            with self._progress.stage("manifest", f"reading {self._options.source}"):
+                wanted = self._judged()
+            with folders.claimed(self._place, wanted.uid) as own:
+                async with self._started(wanted, own) as launcher:
+                    code = await self._watched(launcher, wanted, own)
+                self._progress.say(_ending(own, launcher, code))
         return 0 if code == 0 else 1
 
     def _judged(self) -> Wanted:
@@ -116,27 +115,27 @@ class Standalone:
         settings = self._settings(wanted)
         disks = await self._disks(wanted, own)
         with progress.stage("folders", "preparing the launcher's folders"):
-            _fill(own, wanted.files, disks, settings)
+            _fill(own, wanted, disks, settings)
         async with AsyncExitStack() as stack:
-            with progress.stage("network", "making the network"):
-                home = None
-                if network.is_wanted(vmi):
-                    home = await stack.enter_async_context(network.furnished(vmi, self._place))
-                namespace = home.namespace if home else stack.enter_context(network.empty())
+            # The launcher gets ready in a namespace that is furnished meanwhile.
+            inside = stack.enter_context(network.empty())
             with progress.stage("sandbox", "starting the launcher"):
                 launcher = await stack.enter_async_context(
-                    self._sandboxed(wanted, own, settings, disks, namespace.fd)
+                    self._sandboxed(wanted, own, settings, disks, inside.fd)
                 )
             address = ""
-            if home:
-                with progress.stage("links", "connecting the guest"):
+            if network.is_wanted(vmi):
+                with progress.stage("network", "making the network"):
                     found = await stack.enter_async_context(
-                        network.connected(vmi, home, self._clock)
+                        network.connected(vmi, inside, self._place.homes, self._clock)
                     )
                     _write_cards(own, found)
                     address = f" at {found.address}"
+            with progress.stage("launcher", "waiting for the launcher"):
+                commands = await stack.enter_async_context(launcher.answering())
             with progress.stage("guest", "starting the guest"):
-                await launcher.sync(msgspec.json.encode(vmi))
+                await launcher.or_its_end(commands.sync(msgspec.json.encode(vmi)))
+            self._interruptions.concern(launcher)
             progress.say(f"guest {vmi.metadata.name} runs{address}; Ctrl+C ends it")
             self._tell_timings()
             _keep_capabilities(own, settings, self._place)
@@ -198,55 +197,30 @@ class Standalone:
     # While the guest runs.
 
     async def _watched(self, launcher: Launcher, wanted: Wanted, own: Run) -> int:
-        with self._signals_passed_on(launcher):
-            if not self._options.console:
-                return await launcher.ended()
-            console = Console(
-                own.outside(LAYOUT.instance(wanted.uid), LAYOUT, DAEMON_HOME), self._progress.say
-            )
-            try:
-                async with background(console.run()):
-                    return await launcher.ended()
-            finally:
-                console.close()
-
-    @contextmanager
-    def _signals_passed_on(self, launcher: Launcher) -> Iterator[None]:
-        """The first asks the guest to end, the second ends it."""
-        loop = asyncio.get_running_loop()
-        has_asked = False
-
-        def end() -> None:
-            nonlocal has_asked
-            if has_asked:
-                self._progress.say("ending the guest at once")
-                launcher.kill()
-            else:
-                has_asked = True
-                self._progress.say("asking the guest to end; Ctrl+C again ends it at once")
-                launcher.end()
-
-        for each in _ENDS:
-            loop.add_signal_handler(each, end)
+        if not self._options.console:
+            return await launcher.ended()
+        console = Console(
+            own.outside(LAYOUT.instance(wanted.uid), LAYOUT, DAEMON_HOME), self._progress.say
+        )
         try:
-            yield
+            async with background(console.run()):
+                return await launcher.ended()
         finally:
-            for each in _ENDS:
-                loop.remove_signal_handler(each)
+            console.close()
 
 
-def _fill(own: Run, files: Mapping[str, bytes], disks: Sequence[Mount], settings: Settings) -> None:
+def _fill(own: Run, wanted: Wanted, disks: Sequence[Mount], settings: Settings) -> None:
     """All that must be there before the launcher runs; then it is the launcher's."""
 
     def outside(path: str) -> Path:
         return own.outside(path, LAYOUT, DAEMON_HOME)
 
     own.etc.mkdir()
-    (own.etc / "passwd").write_text(PASSWD)
-    (own.etc / "group").write_text(GROUP)
+    for name, text in accounts(hostname_of(wanted.vmi)).items():
+        (own.etc / name).write_text(text)
     launching.prepare(settings, outside)
     with Root.open(own.folder) as root:
-        for path, data in files.items():
+        for path, data in wanted.files.items():
             place = outside(path).relative_to(own.folder)
             root.mkdir(place.parent, parents=True, exist_ok=True)
             root.write(place, data, durable=False)
@@ -276,11 +250,13 @@ def _keep_capabilities(own: Run, settings: Settings, place: Place) -> None:
                 kept.write(name, root.read(name), mode=0o644, durable=False)
 
 
-def _ending(own: Run) -> str:
-    """Why the guest ended, in the launcher's words."""
+def _ending(own: Run, launcher: Launcher, code: int) -> str:
+    """Why the guest ended, in the launcher's words if it has any."""
+    if launcher.was_killed:
+        return "the guest was ended at once"
     notes = own.outside(f"{LAYOUT.private}/launcher", LAYOUT, DAEMON_HOME)
     try:
         with Root.open(notes) as root:
             return root.read("ending", limit=1 << 12).decode(errors="replace").strip()
     except FileNotFoundError:
-        return ""
+        return f"the launcher ended with code {code}: {last_words(own.log)}"

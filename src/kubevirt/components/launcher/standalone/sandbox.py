@@ -22,9 +22,6 @@ import kubevirt
 from kubevirt.components.launcher.standalone.folders import LAUNCHER
 from kubevirt.components.launcher.standalone.mounts import Mount
 
-PASSWD: Final = f"qemu:x:{LAUNCHER}:{LAUNCHER}::/var/run/libvirt:/usr/sbin/nologin\n"
-GROUP: Final = f"qemu:x:{LAUNCHER}:\n"
-
 _LINKS: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _ETC: Final = ("/etc/ld.so.cache", "/etc/localtime", "/etc/alternatives")
 _SYS: Final = ("/sys/devices/system", "/sys/kernel/mm/hugepages")
@@ -33,7 +30,7 @@ _SYS: Final = ("/sys/devices/system", "/sys/kernel/mm/hugepages")
 
 class Sandbox(msgspec.Struct, frozen=True, kw_only=True):
     etc: Path
-    """A folder with `passwd` and `group`."""
+    """A folder with the files of `accounts`."""
     binds: Mapping[str, Path]
     """The launcher's own folders, path inside to place outside."""
     mounts: Sequence[Mount] = ()
@@ -71,7 +68,21 @@ def arguments(
     ]
 
 
-_ACCOUNTS: Final = ("passwd", "group")
+_ACCOUNTS: Final = ("passwd", "group", "hosts", "nsswitch.conf")
+
+
+def accounts(hostname: str) -> Mapping[str, str]:
+    """Files of /etc, by name. libvirt asks for the address of its own host; without an answer at hand
+    it would wait for name servers that are not there.
+    """
+    return {
+        "passwd": f"qemu:x:{LAUNCHER}:{LAUNCHER}::/var/run/libvirt:/usr/sbin/nologin\n",
+        "group": f"qemu:x:{LAUNCHER}:\n",
+        "hosts": f"127.0.0.1 localhost {hostname}\n",
+        "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+    }
+
+
 _UNTIL_SETPRIV: Final = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 _LETTING_GO: Final = (
     *("setpriv", f"--reuid={LAUNCHER}", f"--regid={LAUNCHER}", "--clear-groups"),
