@@ -1,0 +1,138 @@
+"""Whether a configuration fits its type well enough to be merged.
+
+This is not validation, which comes later and sees the whole object. It only refuses what cannot be
+merged: undeclared fields, wrong kinds of values, list items that cannot be told apart.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from kubevirt.apiserver.apply import elements
+from kubevirt.apiserver.apply.types import ListType, MapType, Scalar, Type
+from kubevirt.apiserver.apply.values import NoElement, element_of
+from kubevirt.base.errors import UserError
+
+
+class DoesNotFit(UserError):  # noqa: N818  # it is what the configuration does
+    """In Kubernetes' words, one line for each misfit."""
+
+
+def check(value: Any, kind: Type) -> None:
+    """Raises `DoesNotFit`."""
+    found = list(_misfits(value, kind, ""))
+    if len(found) == 1:
+        raise DoesNotFit(found[0])
+    if found:
+        raise DoesNotFit("\n".join(["errors:", *(f"  {each}" for each in found)]))
+
+
+def _misfits(value: Any, kind: Type, path: str) -> Iterator[str]:
+    if value is None:
+        return
+    if isinstance(value, dict) and kind.map:
+        yield from _misfits_of_map(value, kind.map, path)
+    elif isinstance(value, list) and kind.list:
+        yield from _misfits_of_list(value, kind.list, path)
+    elif not isinstance(value, dict | list) and kind.scalar:
+        if not _FITS[kind.scalar](value):
+            yield _at(path, _WORDS[kind.scalar](value))
+    elif kind.map:
+        yield _at(path, f"expected map, got &{{{_go(value)}}}")
+    elif kind.scalar:
+        yield _at(path, _WORDS[kind.scalar](value))
+    else:
+        yield _at(path, f"expected list, got &{{{_go(value)}}}")
+
+
+def _misfits_of_map(value: dict[str, Any], kind: MapType, path: str) -> Iterator[str]:
+    for name, child in value.items():
+        known = kind.field(name)
+        if known is None:
+            yield _at(f"{path}.{name}", "field not declared in schema")
+            return
+        if child.__class__ is str and known.scalar in _FOR_TEXT:
+            continue
+        yield from _misfits(child, known, f"{path}.{name}")
+
+
+def _misfits_of_list(value: list[Any], kind: ListType, path: str) -> Iterator[str]:
+    seen: set[str] = set()
+    for index, item in enumerate(value):
+        shown = f"[{index}]"
+        if kind.is_associative:
+            try:
+                step = element_of(item, kind)
+            except NoElement as error:
+                yield _at(path, f"element {index}: {error}")
+                return
+            shown = elements.shown(step)
+            if step in seen:
+                yield _at(path, f"duplicate entries for key {shown}")
+            seen.add(step)
+        yield from _misfits(item, kind.element, path + shown)
+
+
+def _at(path: str, words: str) -> str:
+    return f"{path}: {words}" if path else words
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_FOR_TEXT: Final = (Scalar.STRING, Scalar.ANY)
+_FITS: Final[dict[Scalar, Callable[[Any], bool]]] = {
+    Scalar.NUMERIC: _is_number,
+    Scalar.STRING: lambda value: isinstance(value, str),
+    Scalar.BOOLEAN: lambda value: isinstance(value, bool),
+    Scalar.ANY: lambda value: not isinstance(value, dict | list),
+}
+_GO_TYPES: Final = {
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    dict: "map[string]interface {}",
+    list: "[]interface {}",
+}
+
+
+_WORDS: Final[dict[Scalar, Callable[[Any], str]]] = {
+    Scalar.NUMERIC: lambda value: (
+        f"expected numeric (int or float), got {_GO_TYPES[value.__class__]}"
+    ),
+    Scalar.STRING: lambda value: (
+        f"expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
+    ),
+    Scalar.BOOLEAN: lambda value: f"expected boolean, got &{{{_go(value)}}}",
+    Scalar.ANY: lambda value: f"expected any scalar, got &{{{_go(value)}}}",
+}
+
+
+def _go(value: Any) -> str:
+    """As Go's `%v` prints it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "<nil>"
+    if isinstance(value, dict):
+        return "map[" + " ".join(f"{name}:{_go(value[name])}" for name in sorted(value)) + "]"
+    if isinstance(value, list):
+        return "[" + " ".join(map(_go, value)) + "]"
+    return str(value)
+
+
+def _go_syntax(value: Any) -> str:
+    """As Go's `%#v` prints it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "interface {}(nil)"
+    if isinstance(value, str):
+        return elements.shown(elements.value(value))[2:-1]
+    if isinstance(value, dict):
+        pairs = (f"{_go_syntax(name)}:{_go_syntax(value[name])}" for name in sorted(value))
+        return "map[string]interface {}{" + ", ".join(pairs) + "}"
+    if isinstance(value, list):
+        return "[]interface {}{" + ", ".join(map(_go_syntax, value)) + "}"
+    return str(value)
