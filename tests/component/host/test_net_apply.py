@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.component.host.net_world import (
+    POD_MAC,
     World,
     a_world,
     address,
@@ -19,14 +20,18 @@ from tests.component.host.net_world import (
     needs_root,
     run_in,
 )
+from tests.unit.virt.pods import a_guest
 
 from kubevirt.base import commands
 from kubevirt.host.net.apply import apply, undo, verify
 from kubevirt.host.net.errors import NetworkFailed
 from kubevirt.host.net.journal import Journal
 from kubevirt.host.net.kernel import Kernel
+from kubevirt.host.net.netns import Namespace
+from kubevirt.host.net.pod import read_pod
 from kubevirt.virt.network.facts import Route
 from kubevirt.virt.network.plan import InterfacePlan
+from kubevirt.virt.network.planning import plan_network
 
 pytestmark = [
     needs_root,
@@ -169,6 +174,38 @@ async def test_differences_are_told_in_words_and_mended(world: World) -> None:
     }
     assert await apply(world.pod, plans)
     assert await verify(world.pod, plans) == ()
+
+
+@pytest.mark.parametrize("company", ["alone", "with a mesh"])
+@pytest.mark.parametrize(
+    "ports",
+    [
+        {},
+        {"ports": [{"port": 80}, {"port": 53, "protocol": "UDP"}, {"port": 22}]},
+        {"portRanges": [{"start": 8000, "end": 8100, "protocol": "TCP"}]},
+    ],
+)
+async def test_every_kind_of_rules_is_recognised_after_it_was_loaded(
+    world: World, ports: dict[str, Any], company: str
+) -> None:
+    guest = a_guest({"name": "default", "masquerade": {}, **ports})
+    plans = plan_network(guest, await world.facts(istio=company == "with a mesh"))
+    assert await apply(world.pod, plans)
+    assert await verify(world.pod, plans) == ()
+    assert await undo(world.pod, plans)
+    assert "chain" not in (await run_in(world.pod, "nft", "list", "ruleset")).text
+
+
+async def test_taking_away_what_was_never_made_leaves_a_pods_link_of_any_kind() -> None:
+    """Where a kernel has no dummies a bridge stands in for one: the kind alone tells nothing."""
+    with Namespace.new() as pod:
+        in_kernel(pod, lambda kernel: kernel.add_bridge("eth0", mac=POD_MAC))
+        in_kernel(pod, lambda kernel: address(kernel, "eth0", "10.244.1.5/24"))
+        in_kernel(pod, lambda kernel: kernel.set_up(kernel.need("eth0")))
+        guest = a_guest({"name": "default", "bridge": {}})
+        plans = plan_network(guest, await read_pod(pod))
+        assert await undo(pod, plans) == ()
+        assert "eth0" in links_in(pod)
 
 
 async def test_rules_of_others_in_the_pod_survive(world: World) -> None:

@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
@@ -157,6 +157,17 @@ async def test_homes_do_not_disturb_each_other(machine: Machine) -> None:
         assert machine.setting() == "1"
         async with a_web_server(machine.world.outside, OUTSIDE, 0, "outside") as web:
             assert await fetch(one.namespace, f"http://{OUTSIDE}:{web.port}/") == "outside"
+    assert machine.setting() == "0"
+    assert await machine.is_clean()
+
+
+async def test_the_last_home_switches_off_what_the_first_switched_on(machine: Machine) -> None:
+    async with AsyncExitStack() as second:
+        async with machine.home():
+            made = await second.enter_async_context(machine.home())
+        assert machine.setting() == "1"
+        async with a_web_server(machine.world.outside, OUTSIDE, 0, "outside") as web:
+            assert await fetch(made.namespace, f"http://{OUTSIDE}:{web.port}/") == "outside"
     assert machine.setting() == "0"
     assert await machine.is_clean()
 
