@@ -53,6 +53,7 @@ class Handler:
     def __init__(self) -> None:
         self.reports: list[Report] = []
         self.events: list[dict[str, Any]] = []
+        self.is_away = False
         self._news = asyncio.Condition()
 
     async def info(
@@ -63,6 +64,7 @@ class Handler:
     async def handle_domain_event(
         self, request: notify_pb2.DomainEventRequest
     ) -> notify_pb2.Response:
+        await self._is_there()
         async with self._news:
             self.reports.append((request.eventType, reports.decoded(request.domainJSON)))
             self._news.notify_all()
@@ -73,6 +75,10 @@ class Handler:
             self.events.append(json.loads(request.eventJSON))
             self._news.notify_all()
         return notify_pb2.Response(success=True)
+
+    async def _is_there(self) -> None:
+        while self.is_away:  # noqa: ASYNC110  # a test sets it at any time
+            await asyncio.sleep(0.01)
 
     @property
     def states(self) -> list[str]:
@@ -175,6 +181,9 @@ class World:
                     await asyncio.sleep(0.01)
         except TimeoutError:
             raise AssertionError(f"it did not come about within {limit_s} s") from None
+
+    async def is_back(self, who: str, killed: int) -> None:
+        await self.until(lambda: self.pid_of(who) not in (None, killed))
 
     async def answers(self, limit_s: float = LIMIT_S) -> None:
         """Until the launcher answers a ping."""

@@ -26,7 +26,7 @@ def test_a_new_launcher_knows_nothing(folder: Path) -> None:
 
 def test_the_next_manager_knows_what_the_last_one_wrote(folder: Path) -> None:
     notes = Notes(str(folder))
-    notes.guest_starts()
+    notes.guest_runs()
     notes.remember_instance(b'{"metadata":{}}')
     notes.qemu_runs_as(42)
     notes.remember_thaw(12.5)
@@ -57,7 +57,6 @@ def test_a_note_without_a_time_still_says_that_we_were_asked(folder: Path) -> No
 
 def test_a_start_that_failed_leaves_no_trace(folder: Path) -> None:
     notes = Notes(str(folder))
-    notes.guest_starts()
     notes.qemu_runs_as(42)
     (folder / "qemu-exit").write_text("1\n")
     notes.forget_qemu()
@@ -75,6 +74,8 @@ def test_a_thaw_that_was_done_is_forgotten(folder: Path) -> None:
 
 def test_a_process_is_alive_until_it_has_ended_even_if_nobody_reaped_it() -> None:
     assert is_alive(os.getppid())
+    assert is_alive(os.getpid(), "py")
+    assert not is_alive(os.getpid(), "qemu-system")
     child = os.posix_spawn("/bin/true", ["true"], {})
     try:
         os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)

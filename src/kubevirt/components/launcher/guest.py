@@ -5,11 +5,10 @@
 
 Both are safe to repeat and hold one lock, so there is never a second start beside the first.
 
-A domain is started in two steps. QEMU comes up with the guest's processors stopped; then the manager writes
-down which process it is and that the guest runs from now on, and only then lets it. So a manager that was killed
-at any line knows the truth: without the note `started` the guest has not executed one instruction, and what
-is left of the attempt can be taken up or thrown away; with it, a guest that is not there has ended, and is never
-started a second time.
+A domain is started in two steps. QEMU comes up with the guest's processors stopped; the manager writes down
+which process it is, lets it run, and notes that it does. So a manager that was killed at any line knows the truth:
+without the note `started` at most the first moments of the firmware have run, and what is left of the attempt can
+be taken up or thrown away; with it, a guest that is not there has ended, and is never started a second time.
 """
 
 import asyncio
@@ -47,6 +46,9 @@ log = get_logger(__name__)
 EXIT_CODE_S: Final = 2.0
 """For the monitor to write down how QEMU ended; it is woken by the kernel, so this is plenty."""
 LOOK_S: Final = 0.01
+TRIES: Final = 3
+"""Starts of one sync, if libvirt dies during each."""
+QEMU: Final = "qemu-system"
 
 
 class Guest:
@@ -97,10 +99,11 @@ class Guest:
                 self.last_refusal = str(error)
                 raise
 
-    def close(self) -> bool:
+    async def close(self) -> bool:
         """The launcher is to end: nothing starts any more. Whether there is a guest to wait for."""
         self._is_closing = True
-        return self.has_started.is_set() or self._lock.locked()
+        async with self._lock:
+            return self._notes.has_started or self._lost_qemu() is not None
 
     async def kill(self, why: str) -> None:
         """Ends it now; `why` completes "the guest was ended: …"."""
@@ -167,46 +170,58 @@ class Guest:
         instance: bytes,
         options: cmd.VirtualMachineOptions | None,
     ) -> None:
-        self._end_orphan()
+        await self._end_lost_qemu()
         prepared = await self._preparation.prepare(vmi, options)
         self._notes.remember_instance(instance)
         try:
-            await self._create(prepared.domain)
+            await self._bring_up(prepared.domain)
         except BaseException:
-            prepared.undo()
-            self._notes.forget_qemu()
+            if not self._notes.has_started:
+                await self._end_lost_qemu()
+                prepared.undo()
+                self._notes.forget_qemu()
             raise
         for note in prepared.notes:
             self._happenings.tell(note.reason, note.message, WARNING)
-        found = await self._found()
-        if found is None:
-            raise UserError("QEMU ended as soon as it was started; its log tells why")
-        await self._take_up(found)
 
-    async def _create(self, wanted: xml.Domain) -> None:
-        try:
+    async def _bring_up(self, wanted: xml.Domain) -> None:
+        """A daemon that dies on the way may have started QEMU, and its successor may end it again; so
+        what it left is ended or taken up, and in the end the guest runs.
+        """
+        for _ in range(TRIES - 1):
+            try:
+                return await self._created(wanted)
+            except (Unreachable, NoSuchDomainError) as error:
+                log.warning("libvirt died during a start; once more", error=error)
+        return await self._created(wanted)
+
+    async def _created(self, wanted: xml.Domain) -> None:
+        with suppress(DomainExistsError):  # of an earlier try
             await create(self._hypervisor, wanted, paused=True)
-        except DomainExistsError:
-            log.info("the domain of an earlier attempt is taken up")
-        except Unreachable:
-            # The daemon died on the way. What became of the domain is known when it is back.
-            if await self._found() is None:
-                self._end_orphan()
-                await create(self._hypervisor, wanted, paused=True)
+        await self._take_up(await self.domain.read())
 
-    def _end_orphan(self) -> None:
-        """A QEMU that libvirt started and forgot, because it was killed in between: it never ran."""
+    def _lost_qemu(self) -> int | None:
+        """The process that libvirt started last, if it is alive."""
         pid = self._qemu_pid()
-        if pid is not None and is_alive(pid):
-            log.warning("a QEMU that libvirt lost is ended before it ran", pid=pid)
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        return pid if pid is not None and is_alive(pid, QEMU) else None
+
+    async def _end_lost_qemu(self) -> None:
+        """A QEMU that never ran, of which libvirt may know nothing because it was killed in between."""
+        pid = self._lost_qemu()
+        if pid is None:
+            return
+        log.warning("a QEMU of a start that failed is ended", pid=pid)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        async with self._clock.timeout(EXIT_CODE_S):
+            while is_alive(pid, QEMU):
+                await self._clock.sleep(LOOK_S)
 
     async def _take_up(self, found: xml.Domain) -> None:
         """Takes a domain that is there for ours, from wherever it stands."""
         self._check_identity(found)
         state = await self.domain.state()
-        if not self._notes.has_started or self._notes.is_about_to_run:
+        if not self._notes.has_started:
             state = await self._let_run(state)
         if not self.has_started.is_set():
             self._remember_process()
@@ -221,7 +236,6 @@ class Guest:
     async def _let_run(self, state: DomainState) -> DomainState:
         """The second step of a start."""
         self._remember_process()
-        self._notes.guest_starts()
         if state.state == State.PAUSED and not self._starts_paused():
             await self.domain.resume()
             state = await self.domain.state()

@@ -105,7 +105,7 @@ async def _over(guest: Guest) -> int:
 
 async def _asked_to_end(asked: asyncio.Event, guest: Guest, grace: Grace, notes: Notes) -> int:
     await asked.wait()
-    if not guest.close():
+    if not await guest.close():
         notes.tell_ending("the launcher was asked to end before it had a guest")
         return OVER
     await grace.end()

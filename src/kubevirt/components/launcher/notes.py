@@ -1,6 +1,6 @@
 """Notes: what a manager must still know after it was killed, one small file each.
 
-    started        the guest may have run: it is never started a second time
+    started        the guest runs, or has run: it is never started a second time
     vmi.json       the instance as it was last asked for
     qemu-pid       for the monitor, which reaps QEMU
     qemu-exit      by the monitor: how QEMU ended
@@ -18,7 +18,6 @@ from kubevirt.base.files import Root
 
 TEXT_LIMIT: Final = 1 << 12
 INSTANCE_LIMIT: Final = 16 << 20
-ABOUT_TO_RUN: Final = "about to run"
 
 
 class Notes:
@@ -37,18 +36,8 @@ class Notes:
     def has_started(self) -> bool:
         return self._root.exists("started")
 
-    @property
-    def is_about_to_run(self) -> bool:
-        """It was to be let run, and nobody noted that it was."""
-        return self._read("started") == ABOUT_TO_RUN
-
-    def guest_starts(self) -> None:
-        """To be called before its first instruction."""
-        self._write("started", ABOUT_TO_RUN)
-
     def guest_runs(self) -> None:
-        """To be called after it."""
-        self._write("started", "it runs")
+        self._write("started", "")
 
     # What it is.
 
@@ -78,7 +67,7 @@ class Notes:
 
     def forget_qemu(self) -> None:
         """Of a start that failed: the next one is the first again."""
-        for name in ("qemu-pid", "qemu-exit", "started"):
+        for name in ("qemu-pid", "qemu-exit"):
             self._root.unlink(name, missing_ok=True)
 
     # Its end.
@@ -136,10 +125,14 @@ def _number(text: str | None) -> float | None:
         return None
 
 
-def is_alive(pid: int) -> bool:
-    """Whether there is such a process; one that has ended and is not reaped counts as gone."""
+def is_alive(pid: int, name: str = "") -> bool:
+    """Whether there is such a process, of a program whose name begins like that.
+
+    One that has ended and is not reaped yet counts as gone.
+    """
     try:
-        status = Path(f"/proc/{pid}/stat").read_bytes()
+        status = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return status.rpartition(b")")[2].split()[:1] not in ([b"Z"], [b"X"])
+    program, _, rest = status.partition("(")[2].rpartition(")")
+    return program.startswith(name) and rest.split()[0] not in "ZX"

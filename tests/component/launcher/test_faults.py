@@ -1,0 +1,170 @@
+"""Whoever is killed, the guest runs on, and somebody finds it; if QEMU is killed, the end says so."""
+
+import asyncio
+import os
+import shutil
+import signal
+import time
+from collections.abc import Awaitable, Callable
+
+import pytest
+from tests.component.launcher.world import World, launched
+
+from kubevirt.rpc.errors import NoAnswer, Refused
+
+pytestmark = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it makes a container for each test"),
+    pytest.mark.skipif(not shutil.which("bwrap"), reason="no bwrap: install bubblewrap"),
+    pytest.mark.skipif(not shutil.which("libvirtd"), reason="no libvirtd: install libvirt-daemon"),
+]
+
+SLACK = 3.0
+"""What must take a second may take three on a machine that does other things; bench/ measures."""
+
+
+@pytest.mark.parametrize("who", ["manager", "libvirtd"])
+async def test_who_is_killed_while_the_guest_runs_is_back_and_finds_it(who: str) -> None:
+    async with launched() as world:
+        await world.runs()
+        qemu = world.pid_of("qemu")
+        for _ in range(3):
+            killed = world.kill(who)
+            await world.is_back(who, killed)
+            await answers(world, lambda: world.launcher.pause(world.vmi()), 1.0 * SLACK)
+            await world.handler.hears("Paused")
+            await answers(world, lambda: world.launcher.unpause(world.vmi()), 1.0 * SLACK)
+            await world.handler.hears("Running")
+        assert world.pid_of("qemu") == qemu
+        await world.launcher.kill(world.vmi())
+        assert await world.ended() == 0
+        assert world.handler.states[-1] == "DELETED Shutoff"
+
+
+async def answers(world: World, call: Callable[[], Awaitable[object]], limit_s: float) -> float:
+    """Calls until there is an answer; how long that took."""
+    began = time.monotonic()
+    while True:
+        try:
+            await call()
+        except NoAnswer:
+            assert time.monotonic() - began < limit_s, "the launcher is not back"
+            await asyncio.sleep(0.01)
+        else:
+            return time.monotonic() - began
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.03, 0.1, 0.2, 0.4])
+@pytest.mark.parametrize("who", ["manager", "libvirtd"])
+async def test_who_is_killed_during_a_start_leaves_one_guest_in_the_end(
+    who: str, delay_s: float
+) -> None:
+    async with launched() as world:
+        starting = asyncio.create_task(sync_again_and_again(world))
+        await asyncio.sleep(delay_s)
+        world.kill(who)
+        await starting
+        await world.handler.hears("Running")
+        await world.until(lambda: world.note("qemu-pid"))
+        running = [pid for pid in world.pids() if "qemu-system" in program(pid)]
+        assert len(running) == 1
+        await answers(world, lambda: world.launcher.kill(world.vmi()), 1.0 * SLACK)
+        assert await world.ended() == 0
+
+
+async def sync_again_and_again(world: World) -> None:
+    """As a handler does."""
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                return await world.launcher.sync(world.vmi())
+            except (NoAnswer, Refused):
+                await asyncio.sleep(0.05)
+
+
+def program(pid: int) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/exe")  # noqa: PTH115  # as short as it gets
+    except OSError:
+        return ""
+
+
+async def test_a_qemu_that_is_killed_is_a_crash_with_a_cause() -> None:
+    async with launched() as world:
+        await world.runs()
+        world.kill("qemu")
+        assert await world.ended(5) == 1
+        why = "QEMU was ended by SIGKILL, by somebody or for lack of memory"
+        assert world.note("ending") == f"the guest crashed: {why}"
+        kind, report = world.handler.reports[-1]
+        assert (kind, report.status.status, report.status.reason) == (
+            *("DELETED", "Crashed", "Crashed"),
+        )
+
+
+@pytest.mark.parametrize("away", ["manager", "libvirtd", "both"])
+async def test_a_guest_that_ends_while_nobody_looks_still_has_an_end(away: str) -> None:
+    async with launched() as world:
+        await world.runs()
+        absent = ["manager", "libvirtd"] if away == "both" else [away]
+        for who in absent:
+            world.kill(who, signal.SIGSTOP)
+        world.kill("qemu")
+        await world.until(lambda: world.note("qemu-exit") == "-9")
+        for who in absent:
+            world.kill(who)
+        assert await world.ended(10) == 1
+        assert "QEMU was ended by SIGKILL" in world.note("ending")
+        assert world.handler.states[-1] == "DELETED Crashed"
+
+
+async def test_a_monitor_that_is_killed_takes_everything_with_it() -> None:
+    async with launched() as world:
+        await world.runs()
+        pids = list(world.pids())
+        os.kill(world.pid, signal.SIGKILL)
+        await world.ended(5)
+        await world.until(lambda: not any(program(pid) for pid in pids), 5)
+
+
+async def test_a_manager_that_comes_back_in_the_middle_of_the_grace_goes_on_with_it() -> None:
+    async with launched(standalone=True) as world:
+        await world.runs(terminationGracePeriodSeconds=3)
+        began = time.monotonic()
+        world.terminate()
+        await world.handler.told(lambda it: len(it.reports) >= 2)
+        world.kill("manager")
+        await world.ended(15)
+        assert 2.5 < time.monotonic() - began < 3 + SLACK
+        assert world.note("ending") == "the guest was ended: it did not shut down within 3 s"
+
+
+async def test_calls_wait_for_a_libvirtd_that_is_away() -> None:
+    async with launched() as world:
+        await world.runs()
+        world.kill("libvirtd")
+        await world.launcher.pause(world.vmi())
+        await world.handler.hears("Paused")
+
+
+async def test_a_ping_is_answered_while_libvirtd_hangs() -> None:
+    async with launched() as world:
+        await world.runs()
+        pid = world.kill("libvirtd", signal.SIGSTOP)
+        try:
+            for _ in range(3):
+                await world.launcher.ping()
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+
+async def test_a_handler_that_was_away_hears_the_state_of_now() -> None:
+    async with launched() as world:
+        await world.runs()
+        heard = len(world.handler.reports)
+        world.handler.is_away = True
+        await world.launcher.pause(world.vmi())
+        await world.launcher.unpause(world.vmi())
+        await world.launcher.pause(world.vmi())
+        world.handler.is_away = False
+        await world.handler.hears("Paused")
+        assert len(world.handler.reports) - heard <= 2
