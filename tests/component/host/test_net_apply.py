@@ -22,14 +22,16 @@ from tests.component.host.net_world import (
 )
 from tests.unit.virt.pods import a_guest
 
+from kubevirt.api.interfaces import MultusNetwork, Network
 from kubevirt.base import commands
 from kubevirt.host.net.apply import apply, undo, verify
 from kubevirt.host.net.errors import NetworkFailed
 from kubevirt.host.net.journal import Journal
 from kubevirt.host.net.kernel import Kernel
 from kubevirt.host.net.netns import Namespace
-from kubevirt.host.net.pod import read_pod
+from kubevirt.host.net.pod import read_links, read_pod
 from kubevirt.virt.network.facts import Route
+from kubevirt.virt.network.names import pod_link
 from kubevirt.virt.network.plan import InterfacePlan
 from kubevirt.virt.network.planning import plan_network
 
@@ -53,14 +55,14 @@ async def planned(world: World, binding: str, **patch: Any) -> list[InterfacePla
 
 async def state(world: World) -> dict[str, Any]:
     """All of a pod's network that somebody could notice, without what counts and numbers."""
-    facts = await world.facts()
+    pod_links = await read_links(world.pod)
     links = [
         (link.name, link.kind, link.is_up, link.learning, link.tap, link.bridge is not None)
         for link in links_in(world.pod).values()
     ]
     listing = json.loads((await run_in(world.pod, "nft", "-j", "list", "ruleset")).text)
     return {
-        "facts": {name: facts.links[name] for name in sorted(facts.links) if name != "tap0"},
+        "addresses": {name: pod_links[name] for name in sorted(pod_links) if name != "tap0"},
         "links": sorted(links),
         "rules": [
             [part for part in each["rule"]["expr"] if "counter" not in part]
@@ -274,9 +276,38 @@ async def test_only_the_launchers_user_may_use_a_tap(world: World) -> None:
 
 async def test_a_pods_own_address_is_kept_for_those_who_look_for_it(world: World) -> None:
     await apply(world.pod, await planned(world, "bridge"))
-    facts = await world.facts()
-    assert facts.links["eth0"].addresses == ("10.244.1.5/24", "fd00:10:244::5/64")
-    assert facts.links["eth0-nic"].addresses == ()
+    links = await read_links(world.pod)
+    assert links["eth0"].addresses == ("10.244.1.5/24", "fd00:10:244::5/64")
+    assert links["eth0-nic"].addresses == ()
+
+
+async def test_a_moved_link_is_not_taken_for_what_the_pod_had(world: World) -> None:
+    await apply(world.pod, await planned(world, "bridge"))
+    with pytest.raises(NetworkFailed, match="eth0 was moved aside for a guest already"):
+        await world.facts()
+
+
+async def test_a_second_network_is_bridged_beside_a_masqueraded_one(world: World) -> None:
+    blue = Network(name="blue", multus=MultusNetwork(network_name="blue"))
+    second = pod_link(blue)
+
+    def plug_in(kernel: Kernel) -> None:
+        kernel.set_up(kernel.add_veth("far", peer=second, peer_namespace=world.pod.fd))
+
+    in_kernel(world.outside, plug_in)
+    in_kernel(world.pod, lambda kernel: kernel.set_up(kernel.need(second)))
+    before = await state(world)
+    plans = await world.plans(
+        {"name": "default", "masquerade": {}},
+        {"name": "blue", "bridge": {}, "network": {"multus": {"networkName": "blue"}}},
+    )
+    assert [plan.dhcp is not None for plan in plans] == [True, False]
+    assert len({plan.card.tap for plan in plans}) == 2
+    await apply(world.pod, plans)
+    assert await apply(world.pod, plans) == ()
+    assert links_in(world.pod).keys() > {second, "eth0", "tap0", "k6t-eth0"}
+    await undo(world.pod, plans)
+    assert await state(world) == before
 
 
 async def test_an_address_added_later_to_the_moved_link_is_noticed(world: World) -> None:

@@ -204,13 +204,11 @@ OWNER = """
 import asyncio, sys
 from pathlib import Path
 from kubevirt.host.net.home import home
-from kubevirt.host.net.netns import Namespace
 
 async def main():
-    with Namespace.of_descriptor(int(sys.argv[1])) as machine:
-        async with home(Path(sys.argv[2]), machine=machine, resolver_files=[]) as made:
-            print(made.address, flush=True)
-            await asyncio.sleep(60)
+    async with home(Path(sys.argv[1]), resolver_files=[]) as made:
+        print(made.address, flush=True)
+        await asyncio.sleep(60)
 
 asyncio.run(main())
 """
@@ -218,9 +216,10 @@ asyncio.run(main())
 
 @asynccontextmanager
 async def an_owner(machine: Machine) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Another program with a home on the same machine."""
+    """Another program on the same machine, with a home of its own."""
     owner = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", OWNER, str(machine.itself.fd), machine.folder),
+        *("nsenter", f"--net={machine.itself.path}"),
+        *(sys.executable, "-c", OWNER, machine.folder),
         stdout=asyncio.subprocess.PIPE,
         pass_fds=[machine.itself.fd],
     )
@@ -254,6 +253,17 @@ async def test_the_next_home_cleans_up_and_leaves_the_living_alone(machine: Mach
         async with machine.home():
             assert len(list(machine.folder.glob("*.home"))) == 2
             assert len(machine.home_links()) == 2
+
+
+async def test_a_record_of_another_version_keeps_nobody_from_a_home(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    machine.folder.mkdir(mode=0o700)
+    (machine.folder / "strange.home").write_text('{"id": 7}')
+    async with machine.home():
+        assert len(machine.home_links()) == 1
+    assert "a record of a home cannot be read" in caplog.text
+    assert not machine.home_links()
 
 
 async def test_the_cable_of_a_killed_owner_is_gone_at_once(machine: Machine, clock: Clock) -> None:

@@ -40,6 +40,9 @@ START_S: Final = 10.0
 LAST_WORDS_S: Final = 0.2
 FIRST_PAUSE_S: Final = 0.05
 LONGEST_PAUSE_S: Final = 0.5
+"""Between two that served: whoever kills it again and again has it back within a second."""
+HOPELESS_PAUSE_S: Final = 10.0
+"""Between two that did not even start."""
 STEADY_S: Final = 5.0
 """Having run so long, it did not fail at starting, and is started again without a pause."""
 
@@ -119,11 +122,13 @@ class Service:
             said = await self._run_once()
             if self.starts == 1 and not self._answering.is_set():
                 raise CommandFailed(PROGRAM, "did not start", stderr=said)
+            longest = LONGEST_PAUSE_S if self._answering.is_set() else HOPELESS_PAUSE_S
             self._answering.clear()
-            steady = self._clock.monotonic() - began > STEADY_S
+            if self._clock.monotonic() - began > STEADY_S:
+                pause = 0.0
             self._log.warning("the DHCP server ended and is started again", pause_s=pause)
-            await self._clock.sleep(0.0 if steady else pause)
-            pause = 0.0 if steady else min(max(2 * pause, FIRST_PAUSE_S), LONGEST_PAUSE_S)
+            await self._clock.sleep(pause)
+            pause = min(max(2 * pause, FIRST_PAUSE_S), longest)
 
     async def _run_once(self) -> bytes:
         """One life of dnsmasq, and its last words."""

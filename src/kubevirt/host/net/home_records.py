@@ -17,9 +17,12 @@ from typing import Final
 import msgspec
 
 from kubevirt.base.files import Root
+from kubevirt.base.log import get_logger
 
 _LOCK: Final = "lock"
 _SUFFIX: Final = ".home"
+
+_log = get_logger("host.net.home")
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +65,13 @@ class Records:
                 continue
             with self._root.open_file(name) as file:
                 is_held = _is_locked(file)
-                yield msgspec.json.decode(file.readall(), type=Record), is_held
+                try:
+                    record = msgspec.json.decode(file.readall(), type=Record)
+                except msgspec.DecodeError as error:
+                    # Another version's. To stop for it would keep everybody from having a home.
+                    _log.warning("a record of a home cannot be read", file=name, why=str(error))
+                    continue
+                yield record, is_held
 
 
 @contextmanager
