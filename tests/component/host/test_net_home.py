@@ -149,6 +149,17 @@ async def test_a_guest_at_home_has_a_network(
     assert await machine.is_clean()
 
 
+async def test_a_home_is_made_in_a_namespace_that_is_there_already(machine: Machine) -> None:
+    with Namespace.new() as given:
+        async with home(
+            machine.folder, machine=machine.itself, inside=given, resolver_files=[]
+        ) as made:
+            assert made.namespace is given
+            assert (await read_pod(given)).links["eth0"].addresses == (f"{made.address}/30",)
+        assert "eth0" not in links_in(given)
+    assert await machine.is_clean()
+
+
 async def test_homes_do_not_disturb_each_other(machine: Machine) -> None:
     async with machine.home() as one:
         async with machine.home() as other:
