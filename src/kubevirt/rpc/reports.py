@@ -36,6 +36,10 @@ BY_FAILURE: Final = "Failed"
 BY_IO_ERROR: Final = "IOError"
 BY_MIGRATION: Final = "Migrated"
 
+AGENT: Final = "org.qemu.guest_agent.0"
+"""The channel of the guest's agent."""
+CONNECTED: Final = "connected"
+
 FROZEN: Final = "frozen"
 THAWED: Final = "thawed"
 
@@ -120,9 +124,22 @@ class Disk(Part, frozen=True, kw_only=True):
     target: Target
 
 
+class ChannelTarget(Part, frozen=True, kw_only=True):
+    name: str = ""
+    state: str = ""
+    """connected, if somebody in the guest has opened it."""
+
+
+class Channel(Part, frozen=True, kw_only=True):
+    """A pipe into the guest; its agent's is one."""
+
+    target: ChannelTarget | None = None
+
+
 class Devices(Part, frozen=True, kw_only=True):
     interfaces: tuple[Interface, ...] = ()
     disks: tuple[Disk, ...] = ()
+    channels: tuple[Channel, ...] = ()
 
 
 class MachineType(Part, frozen=True, kw_only=True):
@@ -185,6 +202,12 @@ class Domain(Part, frozen=True, kw_only=True):
     object_meta: ObjectMeta = ObjectMeta()
     spec: Spec = Spec()
     status: Status = Status()
+
+    @property
+    def has_agent(self) -> bool:
+        """Whether the guest's agent is there; what it says is another matter."""
+        wanted = ChannelTarget(name=AGENT, state=CONNECTED)
+        return any(channel.target == wanted for channel in self.spec.devices.channels)
 
 
 def encoded(domain: Domain) -> bytes:

@@ -110,6 +110,11 @@ class Guest:
         self._why_ended = self._why_ended or why
         await self.domain.destroy()
 
+    @property
+    def has_agent(self) -> bool:
+        """Whether something in the guest has opened the agent's channel, when we last looked."""
+        return self._picture.report.has_agent
+
     # What happens to it.
 
     def stopped(self, reason: str) -> None:

@@ -19,6 +19,7 @@ from kubevirt.base.clock import Clock, SystemClock
 from kubevirt.base.errors import ConfigError
 from kubevirt.base.tasks import background, first_of
 from kubevirt.components.launcher import settings as settings_file
+from kubevirt.components.launcher.freezer import Freezer
 from kubevirt.components.launcher.grace import Grace
 from kubevirt.components.launcher.guest import Guest
 from kubevirt.components.launcher.guest_agent import GuestAgent
@@ -33,6 +34,7 @@ from kubevirt.components.launcher.qemu import Qemu
 from kubevirt.components.launcher.service import Service
 from kubevirt.components.launcher.settings import Settings
 from kubevirt.components.launcher.watching import Watch
+from kubevirt.host.libvirt.agent import Agent
 from kubevirt.host.libvirt.daemon import Daemon
 from kubevirt.host.libvirt.hypervisor import hypervisor
 from kubevirt.rpc import cmd, notify, serving
@@ -65,15 +67,33 @@ async def manage(settings: Settings, clock: Clock) -> int:
         qemu = Qemu(virt)
         preparation = Preparation(settings, qemu.offers)
         guest = Guest(settings, virt, preparation, notes, picture, happenings, clock)
-        agent = GuestAgent()
+        asking = Agent(virt, guest.domain.name, clock=clock)
+        agent = GuestAgent(asking, picture, clock)
+        freezer = Freezer(asking, agent, notes, clock)
         power = Power(guest.domain, agent, clock)
         watch = Watch(guest, agent, happenings, clock)
         grace = Grace(settings, guest, power, notes, clock)
         async with asyncio.TaskGroup() as tasks:
             dumps = MemoryDumps(guest, tasks, clock)
-            service = Service(guest, power, picture, dumps, qemu, tasks)
+            service = Service(
+                guest=guest,
+                power=power,
+                picture=picture,
+                agent=agent,
+                asking=asking,
+                freezer=freezer,
+                dumps=dumps,
+                qemu=qemu,
+                tasks=tasks,
+            )
             async with (
-                background(notifier.run(), watch.listen(virt.events), watch.keep_looking()),
+                background(
+                    notifier.run(),
+                    watch.listen(virt.events),
+                    watch.keep_looking(),
+                    agent.keep_asking(),
+                    freezer.keep_thawing(),
+                ),
                 _served(settings, service),
             ):
                 code = await first_of(

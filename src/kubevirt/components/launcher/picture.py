@@ -35,16 +35,20 @@ class Picture:
         self._show(replace(self._report, spec=spec_of(domain), status=status))
 
     def agent_told(
-        self, interfaces: tuple[reports.InterfaceStatus, ...], os_info: reports.OsInfo
+        self,
+        interfaces: tuple[reports.InterfaceStatus, ...],
+        os_info: reports.OsInfo,
+        *,
+        is_frozen: bool,
     ) -> None:
-        status = replace(self._report.status, interfaces=interfaces, os_info=os_info)
-        self._show(replace(self._report, status=status))
-
-    def froze(self, *, frozen: bool) -> None:
-        freeze = reports.Freeze(status=reports.FROZEN if frozen else "")
-        self._show(
-            replace(self._report, status=replace(self._report.status, fs_freeze_status=freeze))
+        """All that the agent knows, or nothing if it is away."""
+        status = replace(
+            self._report.status,
+            interfaces=interfaces,
+            os_info=os_info,
+            fs_freeze_status=reports.Freeze(status=reports.FROZEN if is_frozen else ""),
         )
+        self._show(replace(self._report, status=status))
 
     def ended(self, ending: Ending) -> None:
         """The last one."""

@@ -3,6 +3,7 @@
 from kubevirt.rpc import reports
 from kubevirt.virt.domain.alias import USER_PREFIX
 from kubevirt.virt.domain.alias import Alias as LibvirtAlias
+from kubevirt.virt.domain.channel import Channel
 from kubevirt.virt.domain.disk import Disk
 from kubevirt.virt.domain.domain import Domain
 from kubevirt.virt.domain.interface import Interface
@@ -20,6 +21,7 @@ def spec_of(domain: Domain) -> reports.Spec:
         devices=reports.Devices(
             interfaces=tuple(map(_interface, domain.devices.interfaces)),
             disks=tuple(map(_disk, domain.devices.disks)),
+            channels=tuple(map(_channel, domain.devices.channels)),
         ),
         metadata=reports.Metadata(kubevirt=_metadata(domain)),
     )
@@ -71,6 +73,15 @@ def _interface(card: Interface) -> reports.Interface:
 def _disk(disk: Disk) -> reports.Disk:
     target = reports.Target(device=disk.target.dev, bus=disk.target.bus)
     return reports.Disk(alias=_alias(disk.alias), target=target)
+
+
+def _channel(channel: Channel) -> reports.Channel:
+    target = channel.target
+    if target is None:
+        return reports.Channel()
+    return reports.Channel(
+        target=reports.ChannelTarget(name=target.name or "", state=target.state or "")
+    )
 
 
 def _alias(alias: LibvirtAlias | None) -> reports.Alias | None:

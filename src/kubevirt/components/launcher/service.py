@@ -8,13 +8,19 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+import msgspec
+
 from kubevirt.base.errors import UserError
+from kubevirt.components.launcher.freezer import Freezer
 from kubevirt.components.launcher.guest import Guest
+from kubevirt.components.launcher.guest_agent import GuestAgent
+from kubevirt.components.launcher.guest_answers import agent_info, filesystem_list, user_list
 from kubevirt.components.launcher.memory_dump import MemoryDumps
 from kubevirt.components.launcher.picture import Picture
 from kubevirt.components.launcher.power import Power
 from kubevirt.components.launcher.qemu import Qemu
 from kubevirt.components.launcher.statistics import statistics
+from kubevirt.host.libvirt.agent import Agent
 from kubevirt.host.libvirt.errors import NoSuchDomainError
 from kubevirt.rpc import reports, stats
 from kubevirt.rpc.messages import cmd_info_pb2 as info
@@ -24,14 +30,19 @@ T = TypeVar("T")
 
 VERSIONS = ("v1",)
 DONE = cmd.Response(success=True)
+LONGEST_EXEC_S = 60.0
 
 
 class Service:
     def __init__(
         self,
+        *,
         guest: Guest,
         power: Power,
         picture: Picture,
+        agent: GuestAgent,
+        asking: Agent,
+        freezer: Freezer,
         dumps: MemoryDumps,
         qemu: Qemu,
         tasks: asyncio.TaskGroup,
@@ -39,6 +50,9 @@ class Service:
         self._guest = guest
         self._power = power
         self._picture = picture
+        self._agent = agent
+        self._asking = asking
+        self._freezer = freezer
         self._dumps = dumps
         self._qemu = qemu
         self._tasks = tasks
@@ -98,6 +112,39 @@ class Service:
         image = await self._guest.domain.screenshot()
         return cmd.ScreenshotResponse(response=DONE, mime="image/png", data=image)
 
+    # Through the guest's agent.
+
+    async def get_guest_info(self, _: cmd.EmptyRequest) -> cmd.GuestInfoResponse:
+        found = _json(agent_info(self._agent.knows))
+        return cmd.GuestInfoResponse(response=DONE, guestInfoResponse=found)
+
+    async def get_users(self, _: cmd.EmptyRequest) -> cmd.GuestUserListResponse:
+        found = _json(user_list(self._agent.knows))
+        return cmd.GuestUserListResponse(response=DONE, guestUserListResponse=found)
+
+    async def get_filesystems(self, _: cmd.EmptyRequest) -> cmd.GuestFilesystemsResponse:
+        found = _json(filesystem_list(self._agent.knows))
+        return cmd.GuestFilesystemsResponse(response=DONE, guestFilesystemsResponse=found)
+
+    async def exec(self, request: cmd.ExecRequest) -> cmd.ExecResponse:
+        """A program in the guest; what it prints beyond the limit of an answer is cut."""
+        ran = await self._asking.execute(
+            request.Command, *request.Args, limit_s=_limit(request.timeoutSeconds)
+        )
+        output = ran.stdout.decode(errors="replace")
+        code = ran.exit_code if ran.exit_code is not None else 128 + (ran.signal or 0)
+        return cmd.ExecResponse(response=DONE, exitCode=code, stdOut=output)
+
+    async def guest_ping(self, request: cmd.GuestPingRequest) -> cmd.GuestPingResponse:
+        await self._asking.ping(int(_limit(request.timeoutSeconds)))
+        return cmd.GuestPingResponse(response=DONE)
+
+    async def freeze_virtual_machine(self, request: cmd.FreezeRequest) -> cmd.Response:
+        return await self._done(self._freezer.freeze(max(0, request.unfreezeTimeoutSeconds)))
+
+    async def unfreeze_virtual_machine(self, _: cmd.VMIRequest) -> cmd.Response:
+        return await self._done(self._freezer.thaw())
+
     # Copies of it.
 
     async def virtual_machine_memory_dump(self, request: cmd.MemoryDumpRequest) -> cmd.Response:
@@ -109,6 +156,15 @@ class Service:
         if isinstance(outcome, Exception):
             raise outcome
         return DONE
+
+
+def _limit(seconds: int) -> float:
+    """A probe's own limit; one that names none, or an endless one, has ours."""
+    return float(seconds) if 0 < seconds < LONGEST_EXEC_S else LONGEST_EXEC_S
+
+
+def _json(value: msgspec.Struct) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 async def _as_outcome(work: Coroutine[Any, Any, T]) -> T | Exception:

@@ -54,6 +54,7 @@ class Watch:
             self._is_due.clear()
             try:
                 await self._guest.look()
+                self._agent.channel_is(connected=self._guest.has_agent)
             except Retry as error:
                 log.warning("the guest cannot be seen", error=error)
                 self._is_due.set()
@@ -73,8 +74,9 @@ class Watch:
                     "VM Paused due to not enough space or an error of its storage",
                     WARNING,
                 )
-            case AgentChanged(connected=connected):
-                self._agent.channel_is(connected=connected)
+            case AgentChanged(connected=False):
+                # It may be back before we look: what it told is old all the same.
+                self._agent.channel_is(connected=False)
             case DiskFailed(alias=alias, reason=reason, action=action):
                 log.warning("a disk failed", disk=alias, why=reason, action=action)
             case WatchdogFired(action=action):
