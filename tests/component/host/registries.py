@@ -19,6 +19,8 @@ USER, PASSWORD = "guest", "open sesame"
 _HASH = "$2b$04$kl6SQizfI2iJMPlN18nKa.9.LAzvFV12HOMg7CoqFX.FBJUswd6Z2"
 """The password as docker-registry wants it: bcrypt."""
 
+_KNOWN = {"Authorization": Credentials(user=USER, password=PASSWORD).header()}
+
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
@@ -66,8 +68,12 @@ async def _listening(port: int) -> None:
 
 async def push(url: str, repository: str, image: Image, tag: str = "latest") -> None:
     """As clients do: each blob, then the manifest under its tag."""
-    known = {"Authorization": Credentials(user=USER, password=PASSWORD).header()}
-    async with aiohttp.ClientSession(headers=known, raise_for_status=True) as session:
+    await push_blobs(url, repository, image)
+    await push_manifest(url, repository, image.manifest, image.descriptor["mediaType"], tag)
+
+
+async def push_blobs(url: str, repository: str, image: Image) -> None:
+    async with aiohttp.ClientSession(headers=_KNOWN, raise_for_status=True) as session:
         for digest, data in image.blobs.items():
             if data == image.manifest:
                 continue
@@ -76,10 +82,15 @@ async def push(url: str, repository: str, image: Image, tag: str = "latest") -> 
             joint = "&" if "?" in place else "?"
             async with session.put(f"{place}{joint}digest={digest}", data=io.BytesIO(data)):
                 pass
-        headers = {"Content-Type": image.descriptor["mediaType"]}
-        target = f"{url}/v2/{repository}/manifests/{tag}"
-        async with session.put(target, data=image.manifest, headers=headers):
-            pass
+
+
+async def push_manifest(url: str, repository: str, data: bytes, media_type: str, tag: str) -> None:
+    headers = {**_KNOWN, "Content-Type": media_type}
+    async with (
+        aiohttp.ClientSession(headers=headers, raise_for_status=True) as session,
+        session.put(f"{url}/v2/{repository}/manifests/{tag}", data=data),
+    ):
+        pass
 
 
 @contextlib.asynccontextmanager

@@ -108,6 +108,12 @@ def test_equal_contents_give_equal_bytes_at_any_time_and_in_any_zone() -> None:
         assert there.stdout.strip() == here
 
 
+@given(st.permutations([*NO_CLOUD, *CONFIG_DRIVE, "a/x/1", "b/y/2", "b/x/1", "openstack/z"]))
+def test_the_order_in_which_files_are_given_changes_nothing(order: list[str]) -> None:
+    files = {name: name.encode() for name in order}
+    assert iso.build("cidata", files) == iso.build("cidata", dict(sorted(files.items())))
+
+
 def test_other_contents_give_other_bytes() -> None:
     assert iso.build("cidata", {"a": b"1"}) != iso.build("cidata", {"a": b"2"})
 

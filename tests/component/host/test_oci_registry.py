@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from tests.component.host.images import Image, digest, disk, layer
+from tests.component.host.images import Image, digest, disk, layer, multi_platform
 from tests.component.host.registries import (
     PASSWORD,
     USER,
     Served,
     docker_registry,
     push,
+    push_manifest,
     stranger,
 )
 
@@ -24,6 +25,7 @@ from kubevirt.host.oci.authorization import Credentials
 from kubevirt.host.oci.cache import ImageCache
 from kubevirt.host.oci.errors import ContainerImageError, RegistryError
 from kubevirt.host.oci.limits import UnpackLimits
+from kubevirt.host.oci.manifest import OCI_INDEX, OCI_MANIFEST, this_machine
 from kubevirt.host.oci.registry import Registry, RegistrySettings
 from kubevirt.host.oci.unpacked import UnpackedImage
 
@@ -105,6 +107,18 @@ async def test_an_image_is_pulled_by_digest_and_by_tag(puller: Puller, registry:
     assert content((await puller.pull(registry, "quay.io/kubevirt/demo")).disk()) == b"new"
     pinned = f"quay.io/kubevirt/demo:latest@{old.digest}"
     assert content((await puller.pull(registry, pinned)).disk()) == b"old"
+
+
+@needs_a_registry
+async def test_the_image_for_this_machine_is_pulled(puller: Puller, registry: str) -> None:
+    ours, theirs = Image([disk(b"ours")]), Image([disk(b"theirs")])
+    for image in (ours, theirs):
+        await push(registry, "kubevirt/demo", image, tag=image.digest)
+    index, _ = multi_platform([(theirs, "vax"), (ours, this_machine().architecture)])
+    await push_manifest(registry, "kubevirt/demo", index, OCI_INDEX, "latest")
+    pulled = await puller.pull(registry)
+    assert content(pulled.disk()) == b"ours"
+    assert pulled.digest == ours.digest
 
 
 @needs_a_registry
@@ -261,6 +275,21 @@ async def test_a_manifest_that_was_changed_on_the_way(puller: Puller) -> None:
     async with stranger(Served(other)) as url:
         with pytest.raises(ContainerImageError, match="changed on the way: its manifest"):
             await puller.pull(url, f"quay.io/kubevirt/demo@{image.digest}")
+
+
+async def test_a_manifest_behind_an_index_that_was_changed_on_the_way(puller: Puller) -> None:
+    good, evil = Image([disk(b"good")]), Image([disk(b"evil")])
+    index, _ = multi_platform([(good, this_machine().architecture)])
+
+    class Changing(Served):
+        def manifest(self, name: str) -> web.StreamResponse:
+            if name == "latest":
+                return web.Response(body=index, content_type=OCI_INDEX)
+            return web.Response(body=evil.manifest, content_type=OCI_MANIFEST)
+
+    async with stranger(Changing(evil)) as url:
+        with pytest.raises(ContainerImageError, match="changed on the way: its manifest"):
+            await puller.pull(url)
 
 
 async def test_a_layer_longer_than_its_manifest_says(puller: Puller) -> None:
