@@ -29,6 +29,7 @@ from kubevirt.host.oci.docker_archive import DockerArchive
 from kubevirt.host.oci.errors import ContainerImageError
 from kubevirt.host.oci.layout import OciArchive, OciFolder
 from kubevirt.host.oci.manifest import Descriptor, Platform, Resolved
+from kubevirt.host.oci.reference import Reference
 from kubevirt.host.oci.source import Blob, Progress, Source
 from kubevirt.host.oci.unpacked import UnpackedImage
 
@@ -339,6 +340,63 @@ async def test_an_image_is_found_by_its_digest(images: ImageCache, tmp_path: Pat
     source = OciFolder(image.folder(tmp_path / "layout"))
     found = await images.unpacked(source, f"kubevirt/demo@{image.digest}")
     assert found.digest == image.digest
+
+
+async def test_images_of_one_tag_are_told_apart_by_their_full_names(
+    images: ImageCache, tmp_path: Path
+) -> None:
+    """As `docker save` writes two of them."""
+    one, other = Image([disk(b"one")]), Image([disk(b"other")])
+    entries = [
+        {
+            **image.descriptor,
+            "annotations": {
+                "io.containerd.image.name": f"docker.io/kubevirt/{name}:latest",
+                "org.opencontainers.image.ref.name": "latest",
+            },
+        }
+        for image, name in ((one, "one"), (other, "other"))
+    ]
+    one.blobs |= other.blobs
+    folder = one.folder(tmp_path / "layout")
+    write(folder / "index.json", json.dumps({"manifests": entries}).encode())
+    for name in ("one", "other"):
+        image = await images.unpacked(OciFolder(folder), f"kubevirt/{name}")
+        assert content(image.disk()) == name.encode()
+    with pytest.raises(ContainerImageError, match="holds several images; say which one"):
+        await images.unpacked(OciFolder(folder))
+
+
+async def test_an_image_known_by_its_tag_only_is_found(images: ImageCache, tmp_path: Path) -> None:
+    image = Image([disk()])
+    folder = image.folder(tmp_path / "layout")
+    write(folder / "index.json", image.index("v1.2"))
+    assert (await images.unpacked(OciFolder(folder), "kubevirt/demo:v1.2")).digest == image.digest
+    with pytest.raises(ContainerImageError, match="holds no image"):
+        await images.unpacked(OciFolder(folder), "kubevirt/demo:v1.3")
+
+
+@pytest.mark.parametrize(
+    ("name", "full"),
+    [
+        ("demo", "docker.io/library/demo:latest"),
+        ("kubevirt/demo:v1", "docker.io/kubevirt/demo:v1"),
+        ("localhost/demo", "localhost/demo:latest"),
+        ("registry:5000/kubevirt/demo", "registry:5000/kubevirt/demo:latest"),
+        (f"quay.io/a/b@sha256:{'0' * 64}", f"quay.io/a/b@sha256:{'0' * 64}"),
+        (f"quay.io/a/b:c@sha256:{'0' * 64}", f"quay.io/a/b:c@sha256:{'0' * 64}"),
+    ],
+)
+def test_short_names_mean_what_they_mean_everywhere(name: str, full: str) -> None:
+    assert str(Reference.parse(name)) == full
+
+
+@pytest.mark.parametrize(
+    "name", ["demo:", "a:b:c", "demo@", "demo@sha256:", "/demo", "a//b", "Demo", "-a/b", "a/b:-c"]
+)
+def test_a_name_that_is_none_is_refused(name: str) -> None:
+    with pytest.raises(ContainerImageError, match="names no image"):
+        Reference.parse(name)
 
 
 async def test_the_guests_own_archives_are_container_disks(

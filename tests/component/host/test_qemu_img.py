@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kubevirt.base import commands
-from kubevirt.base.errors import CommandTimedOut
+from kubevirt.base.errors import CommandFailed, CommandTimedOut
 from kubevirt.host.qemu_img.checking import check
 from kubevirt.host.qemu_img.copying import convert, measure
 from kubevirt.host.qemu_img.disks import create_blank, create_overlay, resize
@@ -350,6 +350,21 @@ async def test_a_copy_over_its_limit_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(CommandTimedOut):
         await convert(image, str(tmp_path / "copy"), "qcow2", limits=ImageLimits(timeout_s=0))
     assert names_in(tmp_path) == ["image.raw"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: a small file system is mounted")
+async def test_a_copy_onto_a_full_disk_is_tried_again_and_leaves_nothing(tmp_path: Path) -> None:
+    raw = tmp_path / "image.raw"
+    raw.write_bytes(os.urandom(8 * MIB))
+    small = tmp_path / "small"
+    small.mkdir()
+    await commands.run("mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", small)
+    try:
+        with pytest.raises(CommandFailed, match="No space left on device"):
+            await convert(await admit(str(raw), "raw"), str(small / "copy"), "qcow2")
+        assert names_in(small) == []
+    finally:
+        await commands.run("umount", small)
 
 
 async def test_a_copy_never_overwrites(tmp_path: Path) -> None:

@@ -25,7 +25,9 @@ from kubevirt.host.oci.reference import Reference
 from kubevirt.host.oci.source import Blob, Progress, Slice
 from kubevirt.host.oci.tar import Member, members_of
 
-_NAMES: Final = ("io.containerd.image.name", "org.opencontainers.image.ref.name")
+_FULL_NAME: Final = "io.containerd.image.name"
+_NAME: Final = "org.opencontainers.image.ref.name"
+"""The standard's own: a full name, or just a tag, as the writer likes."""
 _DEPTH: Final = 4
 """How deep an index may lead to another index."""
 
@@ -152,16 +154,14 @@ def _named(index: Index, name: str, where: str) -> tuple[Descriptor, ...]:
 
 
 def _is_called(descriptor: Descriptor, wanted: Reference) -> bool:
-    for key in _NAMES:
-        name = descriptor.annotations.get(key, "")
-        if name == wanted.tag:
-            return True  # the name of the whole is elsewhere, as `skopeo` does it
-        try:
-            if name and Reference.parse(name) == wanted:
-                return True
-        except ContainerImageError:
-            continue
-    return False
+    """By its full name if it has one; some writers know its tag only."""
+    full, short = (descriptor.annotations.get(key, "") for key in (_FULL_NAME, _NAME))
+    if not full and short == wanted.tag:
+        return True
+    try:
+        return Reference.parse(full or short) == wanted
+    except ContainerImageError:
+        return False
 
 
 def _verified(read: _Read, descriptor: Descriptor, name: str) -> bytes:

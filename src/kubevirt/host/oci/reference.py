@@ -33,7 +33,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
         first, slash, rest = name.partition("/")
         has_host = bool(slash) and ("." in first or ":" in first or first == "localhost")
         registry, path = (first, rest) if has_host else (DEFAULT_REGISTRY, name)
-        path, _, tag = path.partition(":")
+        path, colon, tag = path.partition(":")
         if registry == DEFAULT_REGISTRY and "/" not in path:
             path = f"library/{path}"
         well_formed = (
@@ -41,7 +41,7 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
             and _HOST.fullmatch(registry)
             and _PATH.fullmatch(path)
             and ("@" not in text or _DIGEST.fullmatch(digest))
-            and (_TAG.fullmatch(tag) if ":" in name.removeprefix(first) or tag else True)
+            and (not colon or _TAG.fullmatch(tag))
         )
         if not well_formed:
             raise ContainerImageError(

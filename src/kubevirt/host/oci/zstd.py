@@ -9,7 +9,7 @@ from typing import Final
 
 from kubevirt.base import commands
 from kubevirt.base.errors import CommandFailed, CommandTimedOut
-from kubevirt.host.oci.errors import ContainerImageError
+from kubevirt.host.oci.errors import CacheError, ContainerImageError
 from kubevirt.host.oci.limits import UnpackLimits
 
 _MEMORY_BYTES: Final = 512 << 20
@@ -38,6 +38,10 @@ async def decompress(packed: Path, plain: Path, size: int, name: str, limits: Un
     except CommandTimedOut:
         raise
     except CommandFailed as error:
+        if b"No space left" in error.stderr:
+            raise CacheError(
+                f"image {name} cannot be unpacked in {plain.parent}: No space left on device"
+            ) from None
         raise ContainerImageError(
             f"image {name} is refused: a layer cannot be unpacked ({error})"
         ) from None

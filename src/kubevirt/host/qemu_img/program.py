@@ -133,8 +133,8 @@ async def ask(
 
 def refused(path: str, fd: int, error: CommandFailed) -> ImageError | CommandFailed:
     """Why an image cannot be used, if that is the image's fault."""
-    if error.exit_code is None:
-        return error  # it never ran
+    if error.exit_code is None or b"No space left" in error.stderr:
+        return error  # it never ran, or the disk is full
     said = error.stderr.decode(errors="replace")
     words = " ".join(said.replace(f"/proc/self/fd/{fd}", path).split())
     words = words.removeprefix("qemu-img: ")
