@@ -28,6 +28,10 @@ test: lint ## lint, then every suite that this machine can run; SUITES="unit con
 guest-image: bootstrap ## build the guest for tests and demos, or find it built; prints its folder
 	@guest/build.sh
 
+.PHONY: container-disk
+container-disk: bootstrap ## compile the static helper of container disks to build/
+	@container-disk/build.sh
+
 .PHONY: generate
 generate: bootstrap ## write the CRDs anew from the types, and messages from the .proto files
 	@.venv/bin/python -m kubevirt.api.generate && .venv/bin/python scripts/stubs.py

@@ -9,7 +9,7 @@ packages="
   git make shellcheck python3 python3-venv ca-certificates
   runc containernetworking-plugins docker-registry busybox-static
   iproute2 nftables iptables conntrack util-linux procps kmod
-  libvirt-clients libvirt-daemon libvirt-daemon-driver-qemu python3-libvirt libxml2-utils
+  libvirt-clients libvirt-daemon libvirt-daemon-driver-qemu python3-libvirt libxml2-utils genisoimage
   qemu-system-x86 qemu-utils bubblewrap dnsmasq-base
   syslinux syslinux-common libyaml-dev openssh-client perl
   gcc libc6-dev bc bison flex libelf-dev libssl-dev cpio xz-utils lz4 zstd e2fsprogs mtools dosfstools

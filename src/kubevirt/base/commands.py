@@ -60,6 +60,7 @@ _PACKAGES: Final = {
     "qemu-img": "qemu-utils",
     "ssh": "openssh-client",
     "swtpm": "swtpm",
+    "zstd": "zstd",
 }
 
 Argument = str | os.PathLike[str]
