@@ -103,16 +103,18 @@ def launched(
     grace_s: float = 10,
     shell: str = "/bin/sh",
     impatient: bool = False,
+    lifeline: int | None = None,
 ) -> Iterator[Launcher]:
     reading, writing = os.pipe()
+    inherited = (writing,) if lifeline is None else (writing, lifeline)
     command = [
         *("bwrap", "--unshare-pid", "--as-pid-1", "--die-with-parent", "--dev-bind", "/", "/"),
         *("--proc", "/proc", "--chdir", str(folder), "--json-status-fd", str(writing)),
         *(sys.executable, "-I", "-S", *(["-c", IMPATIENT] if impatient else [])),
-        *(monitor.__file__, str(folder), str(grace_s)),
+        *(monitor.__file__, str(folder), str(grace_s), *map(str, inherited[1:])),
         *("--", shell, "-c", libvirtd, "--", "/bin/sh", "-c", manager),
     ]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, pass_fds=(writing,)) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, pass_fds=inherited) as process:
         os.close(writing)
         with os.fdopen(reading) as status:
             pid = json.loads(status.readline())["child-pid"]
@@ -283,6 +285,30 @@ def test_a_killed_monitor_takes_everything_with_it(tmp_path: Path) -> None:
         launcher.send(signal.SIGKILL)
         assert launcher.ended() != 0
         until(lambda: not Path(f"/proc/{qemu}").exists())
+
+
+def test_it_ends_when_whoever_started_it_is_gone(tmp_path: Path) -> None:
+    lifeline, held = os.pipe()
+    try:
+        manager = QEMU.format("exec sleep 1000") + MANAGING
+        with launched(tmp_path, manager, lifeline=lifeline) as launcher:
+            until(lambda: launcher.lives("manager"))
+            os.close(held)
+            assert launcher.ended() == 1
+    finally:
+        os.close(lifeline)
+    assert launcher.messages() == ["whoever started the launcher is gone"]
+    assert launcher.note("qemu-exit") == "-15"
+
+
+def test_whoever_starts_it_may_be_gone_before_it_runs(tmp_path: Path) -> None:
+    lifeline, held = os.pipe()
+    os.close(held)
+    try:
+        with launched(tmp_path, MANAGING, lifeline=lifeline) as launcher:
+            assert launcher.ended() == 1
+    finally:
+        os.close(lifeline)
 
 
 def test_hostile_last_words_stay_one_line_of_json(tmp_path: Path) -> None:

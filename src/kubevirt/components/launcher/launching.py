@@ -45,12 +45,14 @@ def _prepare_daemon(settings: Settings, outside: Callable[[str], Path]) -> None:
 
 
 def command(
-    settings: Settings, grace_s: float, python: str = sys.executable
+    settings: Settings, grace_s: float, *, lifeline: int | None = None
 ) -> tuple[list[str], Mapping[str, str]]:
-    """Arguments and the whole environment of the first process."""
+    """Arguments and the whole environment of the first process; what they mean says `monitor`."""
     daemon = Daemon(settings.libvirt)
+    python = sys.executable
     argv = [
         *(python, "-I", "-S", monitor.__file__, settings.folder, f"{grace_s:g}"),
+        *([] if lifeline is None else [str(lifeline)]),
         *("--", *daemon.argv),
         *("--", python, "-I", "-m", MANAGER, f"{settings.folder}/{SETTINGS}"),
     ]

@@ -8,7 +8,7 @@
 It is run as `python -I -S monitor.py` and imports next to nothing, because every guest has one: its own
 memory is three megabytes. So settings come as plain arguments:
 
-    monitor.py FOLDER GRACE_S -- LIBVIRTD ARGUMENT… -- MANAGER ARGUMENT…
+    monitor.py FOLDER GRACE_S [LIFELINE] -- LIBVIRTD ARGUMENT… -- MANAGER ARGUMENT…
 
 What passes between the monitor and the manager lies in FOLDER: the manager writes QEMU's pid to `qemu-pid`;
 the monitor writes how it ended to `qemu-exit`, which a manager that was away reads; the manager writes what that
@@ -18,10 +18,14 @@ Who is asked to end passes it on to the manager as SIGTERM, and leaves `asked-to
 away at that moment, or not yet able to hear.
 
 A guest that runs is never ended because the others do not: they are started again for as long as it lives.
+
+LIFELINE is the descriptor of a pipe. When nobody holds its other end any more, whoever started the launcher is
+dead, and it ends: the kernel's own signal for that does not reach a process of another user.
 """
 
 # ruff: noqa: PTH105, PTH110, PTH123  # pathlib alone would add half as much memory again
 
+import fcntl
 import os
 import signal
 import sys
@@ -37,7 +41,8 @@ FAREWELL_S = 15.0
 """For the manager to tell the handler that the guest has ended."""
 QEMU_END_S = 10.0
 """For QEMU to end by itself when the launcher ends."""
-HANDLED = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT)
+HANDLED = (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGIO)
+ASKS_TO_END = (signal.SIGTERM, signal.SIGINT)
 USELESS = 64
 """The manager's exit code for what will not be better next time."""
 LONGEST_WAIT_S = 3600.0
@@ -80,10 +85,32 @@ class Child:
         self.due = now + DELAYS_S[min(self.early_deaths, len(DELAYS_S) - 1)]
 
 
+class Lifeline:
+    """The reading end of a pipe on which nothing is ever written; `fd` is negative if there is none."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        if fd >= 0:
+            os.set_inheritable(fd, False)
+            fcntl.fcntl(fd, fcntl.F_SETOWN, os.getpid())  # SIGIO wakes us
+            flags = fcntl.fcntl(fd, fcntl.F_GETFL)
+            fcntl.fcntl(fd, fcntl.F_SETFL, flags | os.O_ASYNC | os.O_NONBLOCK)
+
+    @property
+    def is_cut(self) -> bool:
+        try:
+            return self._fd >= 0 and not os.read(self._fd, 1)
+        except BlockingIOError:
+            return False
+
+
 class Monitor:
-    def __init__(self, folder: str, grace_s: float, libvirtd: Child, manager: Child) -> None:
+    def __init__(
+        self, folder: str, grace_s: float, lifeline: Lifeline, libvirtd: Child, manager: Child
+    ) -> None:
         self._folder = folder
         self._grace_s = grace_s
+        self._lifeline = lifeline
         self._libvirtd = libvirtd
         self._manager = manager
         self._strangers: dict[str, int] = {}
@@ -96,9 +123,12 @@ class Monitor:
     def run(self) -> int:
         """Until there is nothing left to do. Returns the exit code of the launcher."""
         while not self._ending:
+            if self._lifeline.is_cut:
+                self._ending = "whoever started the launcher is gone"
+                break
             self._start_what_is_due()
             received = signal.sigtimedwait(HANDLED, self._patience())
-            if received is not None and received.si_signo != signal.SIGCHLD:
+            if received is not None and received.si_signo in ASKS_TO_END:
                 self._pass_on_the_end()
             self._take_note(self._reap())
             if time.monotonic() >= self._deadline and not self._ending:
@@ -272,12 +302,15 @@ def main(argv: list[str]) -> int:
             "virt-launcher must be the first process of a container: it ends all others when it ends"
         )
         return USELESS
-    folder, grace_s, _, *commands = argv
+    start = argv.index("--")
+    folder, grace_s, lifeline = (*argv[:start], "-1")[:3]
+    commands = argv[start + 1 :]
     cut = commands.index("--")
     signal.pthread_sigmask(signal.SIG_BLOCK, HANDLED)
     libvirtd = Child("libvirtd", commands[:cut])
     manager = Child("the manager", commands[cut + 1 :])
-    return Monitor(folder, float(grace_s), libvirtd, manager).run()
+    line = Lifeline(int(lifeline))
+    return Monitor(folder, float(grace_s), line, libvirtd, manager).run()
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """The folders of one run, and what earlier runs that were killed have left.
 
-    <home>/runs/<uid>/        sockets and notes; on /run, so a reboot clears it
+    <runtime>/runs/<uid>/     sockets and notes; on /run, so a reboot clears it
         lock                  held as long as the run lives, by whatever signal it ends
         lent.json             files of the user whose owner we changed, and to whom they belong
         private/ share/ libvirt/ etc/ launcher.log
+    <runtime>/networks/       records of `host.net.home`
     <store>/disks/<uid>/      overlays and scratch disks: too large for a file system in memory
     <store>/images/           unpacked container images, for all runs
     <store>/capabilities/     what libvirt learned about this machine's QEMU
@@ -39,15 +40,19 @@ _OURS: Final = ("private", "share", "libvirt")
 class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where runs live on this machine."""
 
-    runs: Path
+    runtime: Path
     store: Path
 
     @classmethod
     def chosen(cls, environment: Mapping[str, str]) -> "Place":
         home = environment.get(HOME_VARIABLE)
         if home:
-            return cls(runs=Path(home) / "runs", store=Path(home))
-        return cls(runs=_RUNTIME, store=_STORE)
+            return cls(runtime=Path(home), store=Path(home))
+        return cls(runtime=_RUNTIME, store=_STORE)
+
+    @property
+    def runs(self) -> Path:
+        return self.runtime / "runs"
 
     @property
     def images(self) -> Path:
@@ -60,7 +65,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def homes(self) -> Path:
         """Records of networks, which outlive a killed run until the next one."""
-        return self.runs / "networks"
+        return self.runtime / "networks"
 
     def run(self, uid: str) -> "Run":
         name = file_name("uid", uid)
@@ -178,7 +183,7 @@ def claimed(place: Place, uid: str) -> Iterator[Run]:
     """A run of our own, gone when the body ends. Those of the dead are taken away first."""
     place.runs.mkdir(mode=0o755, parents=True, exist_ok=True)
     place.store.mkdir(mode=0o755, parents=True, exist_ok=True)
-    with _locked(place.runs / "lock"):
+    with _locked(place.runtime / "lock"):
         remove_dead(place)
         run = place.run(uid)
         if run.folder.exists():

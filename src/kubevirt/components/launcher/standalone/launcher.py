@@ -126,12 +126,15 @@ async def sandboxed(
     command: Sequence[str],
     environment: Mapping[str, str],
     *,
-    namespace: int,
+    inherited: Sequence[int],
     share: Path,
     log: Path,
     clock: Clock,
 ) -> AsyncIterator[Launcher]:
-    """Runs the command in a sandbox in the network namespace, beside the body; ends it with the body."""
+    """Runs the command in a sandbox beside the body; ends it with the body. `inherited` are descriptors:
+    first the network namespace, then what the command itself wants.
+    """
+    namespace = inherited[0]
     reading, writing = os.pipe()
     # Open to the end: bubblewrap writes there once more, and dies if nobody could read it.
     with (
@@ -145,7 +148,7 @@ async def sandboxed(
             *arguments(replace(sandbox, status_fd=told.fileno()), command, environment),
             output=output,
             grace_s=0.1,
-            pass_fds=(namespace, told.fileno()),
+            pass_fds=(*inherited, told.fileno()),
         )
         async with spawned as process:
             told.close()

@@ -4,6 +4,7 @@ What comes first cannot leave anything behind: the manifest is read and judged b
 each part owns what it makes and takes it away again, in reverse order, however the run ends.
 """
 
+import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -177,17 +178,25 @@ class Standalone:
             devices={str(devices.TUN): devices.node(devices.TUN, own.folder)},
             hostname=hostname_of(wanted.vmi),
         )
-        command, environment = launching.command(settings, wanted.grace_s + BEYOND_GRACE_S)
-        async with sandboxed(
-            sandbox,
-            command,
-            environment,
-            namespace=namespace,
-            share=own.folder / "share",
-            log=own.log,
-            clock=self._clock,
-        ) as launcher:
-            yield launcher
+        # Its other end is ours alone: when we die, by whatever signal, the launcher notices.
+        lifeline, held = os.pipe()
+        try:
+            command, environment = launching.command(
+                settings, wanted.grace_s + BEYOND_GRACE_S, lifeline=lifeline
+            )
+            async with sandboxed(
+                sandbox,
+                command,
+                environment,
+                inherited=(namespace, lifeline),
+                share=own.folder / "share",
+                log=own.log,
+                clock=self._clock,
+            ) as launcher:
+                yield launcher
+        finally:
+            os.close(lifeline)
+            os.close(held)
 
     def _tell_timings(self) -> None:
         if self._options.timings:

@@ -6,8 +6,7 @@ machine, and no state of other guests. Inside are namespaces of its own, one unp
 and no way to gain any.
 
 bubblewrap is started by root and has to stay root until its mounts are done; `setpriv` then lets go of
-everything. That change of user makes the kernel forget bubblewrap's wish to die with its parent, so setpriv
-utters it again.
+everything.
 """
 
 import os
@@ -87,7 +86,7 @@ _UNTIL_SETPRIV: Final = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 _LETTING_GO: Final = (
     *("setpriv", f"--reuid={LAUNCHER}", f"--regid={LAUNCHER}", "--clear-groups"),
     *("--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--no-new-privs"),
-    *("--pdeathsig=KILL", "--"),
+    "--",
 )
 
 

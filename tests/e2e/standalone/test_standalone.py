@@ -1,0 +1,207 @@
+"""`virt-launcher --standalone` as its user meets it: real guests, a real network, a real terminal."""
+
+import http.server
+import json
+import os
+import signal
+import termios
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.component.host.net_world import World
+from tests.e2e.standalone.driver import Machine
+
+from kubevirt.components.launcher.standalone.console import HOW_TO_LEAVE, LEFT
+
+pytestmark = pytest.mark.timeout(300)
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "standalone"
+VM = EXAMPLES / "vm.yaml"
+WITH_FILES = EXAMPLES / "vmi-with-files.yaml"
+
+
+@contextmanager
+def a_web_server(world: World) -> Iterator[str]:
+    """Outside the machine; its address."""
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(f"hello {self.client_address[0]}\n".encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = world.outside.call(lambda: http.server.HTTPServer(("10.244.1.1", 0), Page))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield f"http://10.244.1.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def test_a_machine_boots_to_a_login_reaches_out_and_powers_off(machine: Machine) -> None:
+    with (
+        a_web_server(machine.world) as address,
+        machine.launched("--standalone", str(VM), "--console") as session,
+    ):
+        session.log_in()
+        assert session.run("hostname") == "testvm"
+        # The server sees the machine's own address, not the guest's: that is what masquerade means.
+        assert "hello 10.244.1.5" in session.run(f"wget -qO- {address}")
+        session.type("sudo poweroff\n")
+        assert session.ended() == 0
+    assert session.said.splitlines()[-1] == "virt-launcher: the guest has shut down"
+
+
+def test_boot_messages_from_the_very_first_are_shown(machine: Machine) -> None:
+    with machine.launched("--standalone", str(VM), "--console") as session:
+        shown = session.until("login: ")
+        session.send(signal.SIGTERM)
+        session.ended()
+    assert shown.count("guest: user-data is neither #cloud-config nor a script") == 1
+
+
+def test_the_manifest_may_come_as_json_in_the_environment(machine: Machine) -> None:
+    text = json.dumps(yaml.safe_load(VM.read_text()))
+    with machine.launched(STANDALONE_VMI=text) as session:
+        session.until_said("guest testvm runs at ")
+        session.send(signal.SIGINT)
+        session.send(signal.SIGTERM)
+        assert session.ended() == 1
+    assert "the guest was ended at once" in session.said
+
+
+def test_one_interruption_lets_the_guest_shut_down(machine: Machine) -> None:
+    with machine.launched("--standalone", str(VM), "--console") as session:
+        session.until("login: ")
+        session.send(signal.SIGINT)
+        assert session.ended() == 0
+    assert "asking the guest to end" in session.said
+
+
+def test_configuration_secrets_and_a_disk_of_the_users_own_reach_the_guest(
+    machine: Machine, tmp_path: Path
+) -> None:
+    disk = tmp_path / "data.img"
+    disk.write_bytes(b"mine" + bytes((1 << 20) - 4))
+    os.chown(disk, 1000, 1000)
+    with machine.launched(
+        *("--standalone", str(WITH_FILES), "--volume", f"data={disk}", "--console")
+    ) as session:
+        session.log_in()
+        assert session.run("hostname") == "from-a-secret"
+        assert "green" in session.run(_file_on("SETTINGS", "colour"))
+        assert "open sesame" in session.run(_file_on("KEYS", "key"))
+        session.run(f"echo -n yours | sudo dd of={_device('DATA')} conv=notrunc 2>/dev/null; sync")
+        session.type("sudo poweroff\n")
+        assert session.ended() == 0
+    assert disk.read_bytes()[:5] == b"yours"
+    assert (disk.stat().st_uid, disk.stat().st_gid) == (1000, 1000)
+
+
+def _device(serial: str) -> str:
+    return f"/dev/$(cd /sys/block; grep -l {serial} */serial | cut -d/ -f1)"
+
+
+def _file_on(serial: str, name: str) -> str:
+    return f"sudo mount -r {_device(serial)} /mnt && cat /mnt/{name}; sudo umount /mnt"
+
+
+# The terminal.
+
+
+def test_on_a_terminal_the_console_can_be_left_and_the_terminal_is_as_before(
+    machine: Machine,
+) -> None:
+    with machine.launched("--standalone", str(VM), "--console", terminal=True) as session:
+        before = termios.tcgetattr(session.terminal)
+        session.until(HOW_TO_LEAVE)
+        session.until("login: ")
+        assert termios.tcgetattr(session.terminal) != before
+        session.type("\x1d")
+        session.until(LEFT)
+        assert termios.tcgetattr(session.terminal) == before
+        session.type("\x03")  # no longer the guest's
+        session.until("asking the guest to end")
+        assert session.process.wait(60) == 0
+
+
+def test_in_the_console_ctrl_c_is_the_guests(machine: Machine) -> None:
+    with machine.launched("--standalone", str(VM), "--console", terminal=True) as session:
+        session.log_in()
+        session.type("sleep 1000\n")
+        session.until("sleep 1000")
+        session.type("\x03")
+        session.until("$ ")
+        assert session.run("echo still here") == "still here"
+        session.type("sudo poweroff\n")
+        assert session.process.wait(60) == 0
+
+
+def test_a_closed_window_ends_the_guest(machine: Machine) -> None:
+    with machine.launched("--standalone", str(VM), "--console", terminal=True) as session:
+        session.until("login: ")
+        session.send(signal.SIGHUP)
+        assert session.process.wait(60) == 0
+
+
+# Deaths.
+
+
+def test_a_killed_run_takes_its_guest_with_it_and_the_next_one_cleans_up(
+    machine: Machine, tmp_path: Path
+) -> None:
+    disk = tmp_path / "data.img"
+    disk.write_bytes(bytes(1 << 20))
+    words = ("--standalone", str(WITH_FILES), "--volume", f"data={disk}")
+    with machine.launched(*words) as session:
+        session.until_said("guest with-files runs at ")
+        session.send(signal.SIGKILL)
+        session.process.wait(10)
+        deadline = time.monotonic() + 10
+        while machine.processes():
+            assert time.monotonic() < deadline, machine.processes()
+            time.sleep(0.02)
+    assert machine.files()
+    assert disk.stat().st_uid == 107
+    with machine.launched(*words) as session:
+        session.until_said("guest with-files runs at ")
+        session.send(signal.SIGINT)
+        session.send(signal.SIGTERM)
+        session.ended()
+    assert disk.stat().st_uid == os.geteuid()
+
+
+def test_an_interruption_before_the_guest_runs_leaves_nothing(machine: Machine) -> None:
+    with machine.launched("--standalone", str(VM)) as session:
+        deadline = time.monotonic() + 30
+        while not list(machine.home.glob("runs/*/launcher.log")):
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        session.send(signal.SIGINT)
+        session.send(signal.SIGINT)
+        assert session.ended() == 1
+
+
+def test_a_spec_that_the_launcher_refuses_is_told_in_its_words(
+    machine: Machine, tmp_path: Path
+) -> None:
+    manifest = yaml.safe_load(VM.read_text())
+    for disk in manifest["spec"]["template"]["spec"]["domain"]["devices"]["disks"]:
+        disk["bootOrder"] = 1
+    file = tmp_path / "vm.yaml"
+    file.write_text(yaml.safe_dump(manifest))
+    with machine.launched("--standalone", str(file)) as session:
+        assert session.ended() == 1
+    assert "boot order" in session.said.lower()
+    assert len(session.said.splitlines()) == 1
