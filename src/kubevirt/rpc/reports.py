@@ -161,6 +161,12 @@ class Spec(Part, frozen=True, kw_only=True):
     devices: Devices = Devices()
     metadata: Metadata = Metadata()
 
+    @property
+    def has_agent(self) -> bool:
+        """Whether the guest's agent is there; what it says is another matter."""
+        wanted = ChannelTarget(name=AGENT, state=CONNECTED)
+        return any(channel.target == wanted for channel in self.devices.channels)
+
 
 class InterfaceStatus(Part, frozen=True, kw_only=True):
     """A network card as the guest's agent sees it."""
@@ -202,12 +208,6 @@ class Domain(Part, frozen=True, kw_only=True):
     object_meta: ObjectMeta = ObjectMeta()
     spec: Spec = Spec()
     status: Status = Status()
-
-    @property
-    def has_agent(self) -> bool:
-        """Whether the guest's agent is there; what it says is another matter."""
-        wanted = ChannelTarget(name=AGENT, state=CONNECTED)
-        return any(channel.target == wanted for channel in self.spec.devices.channels)
 
 
 def encoded(domain: Domain) -> bytes:

@@ -16,9 +16,10 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -43,6 +44,8 @@ LIBVIRT = "/var/run/libvirt"
 
 SEED = Path(tempfile.gettempdir(), f"kubevirt-test-capabilities-{os.geteuid()}")
 """What libvirt learned about QEMU in earlier tests."""
+
+EMPTY: Mapping[str, Path] = MappingProxyType({})
 
 Report = tuple[str, reports.Domain]
 
@@ -133,6 +136,11 @@ class World:
         return self._log.read_text(errors="replace")
 
     @property
+    def serial_log(self) -> str:
+        path = self.folder / "private" / UID / "virt-serial0-log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    @property
     def socket(self) -> Path:
         return self.folder / "share/sockets/launcher-sock"
 
@@ -204,8 +212,9 @@ class World:
         await self.handler.hears("Running")
 
 
-def tiny_vmi(**changes: Any) -> dict[str, Any]:
+def tiny_vmi(**changed: Any) -> dict[str, Any]:
     """No disk, no network: its firmware looks for something to boot for as long as it lives."""
+    changes = dict(changed)
     devices = {
         "autoattachPodInterface": False,
         "autoattachMemBalloon": False,
@@ -225,12 +234,16 @@ def tiny_vmi(**changes: Any) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def launched(*, grace_s: float = 20, **changed: Any) -> AsyncIterator[World]:
-    """`changed` are settings of the manager."""
+async def launched(
+    *, grace_s: float = 100, images: Mapping[str, Path] = EMPTY, **changed: Any
+) -> AsyncIterator[World]:
+    """`changed` are settings of the manager; `images` become container disks, in their order."""
     with ExitStack() as stack:
         folder = stack.enter_context(_folders())
         options = {"name": "testvm", "uid": UID, "libvirt": _libvirt(), **changed}
         settings.write(folder / "private/settings.json", Settings(**options))
+        for number, image in enumerate(images.values()):
+            shutil.copyfile(image, folder / f"share/container-disks/disk_{number}.img")
         _give_away(folder)
         reading, writing = os.pipe()
         log = folder / "log"

@@ -113,7 +113,7 @@ class Guest:
     @property
     def has_agent(self) -> bool:
         """Whether something in the guest has opened the agent's channel, when we last looked."""
-        return self._picture.report.has_agent
+        return self._picture.report.spec.has_agent
 
     # What happens to it.
 

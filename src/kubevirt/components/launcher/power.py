@@ -4,6 +4,7 @@ from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Retry, UserError
 from kubevirt.base.log import get_logger
 from kubevirt.components.launcher.guest_agent import GuestAgent
+from kubevirt.components.launcher.reporting import spec_of
 from kubevirt.host.libvirt.domain import Button, LiveDomain
 from kubevirt.host.libvirt.states import State
 
@@ -42,14 +43,19 @@ class Power:
 
     async def soft_reboot(self) -> None:
         """By the agent if there is one, else by ACPI, which a guest may take for power-off."""
-        if self._agent.is_connected:
-            try:
-                await self._domain.reboot(Button.AGENT)
-            except (Retry, UserError) as error:
-                log.warning("the agent did not reboot the guest; ACPI is next", error=error)
-            else:
-                return
-        await self._domain.reboot(Button.ACPI)
+        if not self._agent.is_connected or not await self._agent_reboots():
+            await self._domain.reboot(Button.ACPI)
+
+    async def _agent_reboots(self) -> bool:
+        try:
+            await self._domain.reboot(Button.AGENT)
+        except (Retry, UserError) as error:
+            # One that is gone in the middle of the order is carrying it out.
+            if not spec_of(await self._domain.read()).has_agent:
+                return True
+            log.warning("the agent did not reboot the guest; ACPI is next", error=error)
+            return False
+        return True
 
     async def shut_down(self) -> None:
         """ACPI, or the agent in a guest that has no ACPI. A paused guest cannot hear, so it is woken."""

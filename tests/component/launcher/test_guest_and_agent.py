@@ -1,0 +1,141 @@
+"""A real guest with an agent: it is asked, told to hold still, rebooted and shut down."""
+
+import asyncio
+import json
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from tests.component.launcher.world import World, launched
+
+from guestimage import guests, image
+from kubevirt.rpc.errors import Refused
+
+pytestmark = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it makes a container for each test"),
+    pytest.mark.skipif(not shutil.which("bwrap"), reason="no bwrap: install bubblewrap"),
+    pytest.mark.skipif(not shutil.which("libvirtd"), reason="no libvirtd: install libvirt-daemon"),
+    pytest.mark.timeout(180),
+]
+
+BOOT_S = 90.0
+"""A guest boots in three seconds, on a machine that does nothing else."""
+DOMAIN = "default_testvm"
+FROM_DISK: dict[str, Any] = {
+    "domain": {"memory": {"guest": "64Mi"}},
+    "devices": {"disks": [{"name": "root", "disk": {"bus": "virtio"}}]},
+    "volumes": [{"name": "root", "containerDisk": {"image": "it"}}],
+}
+
+
+@asynccontextmanager
+async def booted(images: image.Images, **changes: Any) -> AsyncIterator[World]:
+    """A guest whose agent has told what system it runs."""
+    async with launched(images={"root": images.qcow2(guests.CIRROS)}) as world:
+        await world.runs(**FROM_DISK, **changes)
+        await world.handler.told(lambda it: it.reports[-1][1].status.os_info.name, BOOT_S)
+        yield world
+
+
+async def test_the_agent_tells_of_the_guest_and_carries_out_orders(
+    guest_images: image.Images,
+) -> None:
+    async with booted(guest_images) as world:
+        report = world.handler.reports[-1][1]
+        assert report.spec.has_agent
+        assert report.status.os_info.kernel_release
+        info = json.loads(await world.launcher.guest_info())
+        assert info["guestAgentVersion"]
+        assert {each["name"] for each in info["supportedCommands"]} >= {"guest-exec"}
+        assert info["os"]["name"] == report.status.os_info.name
+        await world.launcher.guest_ping(DOMAIN, 10)
+        code, output = await world.launcher.exec(DOMAIN, "/bin/sh", ["-c", "echo hi; exit 3"], 20)
+        assert (code, output) == (3, "hi\n")
+        with pytest.raises(Refused, match="has not ended in the guest after 1 s"):
+            await world.launcher.exec(DOMAIN, "/bin/sleep", ["30"], 1)
+        filesystems = json.loads(await world.launcher.filesystems())
+        assert "items" in filesystems
+        assert "items" in json.loads(await world.launcher.users())
+
+
+async def test_a_frozen_guest_thaws_by_itself_also_under_another_manager(
+    guest_images: image.Images,
+) -> None:
+    async with booted(guest_images) as world:
+        await world.launcher.freeze(world.vmi(), 3)
+        await world.handler.told(lambda it: frozen(it.reports[-1][1]) == "frozen")
+        world.kill("manager")
+        await world.handler.told(
+            lambda it: frozen(it.reports[-1][1]) == "" and it.reports[-1][1].spec.has_agent
+        )
+        await world.until(lambda: not world.note("thaw-at"))
+        await world.launcher.freeze(world.vmi(), 300)
+        await world.launcher.unfreeze(world.vmi())
+        await world.handler.told(lambda it: frozen(it.reports[-1][1]) == "")
+
+
+def frozen(report: Any) -> str:
+    return str(report.status.fs_freeze_status.status)
+
+
+async def test_a_guest_without_agent_reboots_by_its_power_button(
+    guest_images: image.Images,
+) -> None:
+    async with launched(images={"root": guest_images.qcow2(guests.CIRROS_WITHOUT_AGENT)}) as world:
+        await world.runs(**FROM_DISK)
+        await world.until(lambda: world.serial_log.count("login:") == 1, BOOT_S)
+        qemu = world.pid_of("qemu")
+        with pytest.raises(Refused, match="no agent to freeze"):
+            await world.launcher.freeze(world.vmi(), 0)
+        await world.launcher.soft_reboot(world.vmi())
+        await world.until(lambda: world.serial_log.count("login:") == 2, BOOT_S)
+        assert world.pid_of("qemu") == qemu
+
+
+async def test_a_soft_reboot_is_the_guests_own(guest_images: image.Images) -> None:
+    async with booted(guest_images) as world:
+        qemu = world.pid_of("qemu")
+        before = await boot_id(world)
+        await world.launcher.soft_reboot(world.vmi())
+        await comes_up(world, before)
+        assert world.pid_of("qemu") == qemu
+
+
+async def comes_up(world: World, before: str) -> None:
+    """Until another system runs in the guest than before."""
+    async with asyncio.timeout(BOOT_S):
+        while await boot_id(world) in ("", before):
+            assert world.process.is_running, world.note("ending")
+            await asyncio.sleep(0.2)
+
+
+async def boot_id(world: World) -> str:
+    try:
+        path = "/proc/sys/kernel/random/boot_id"
+        _, text = await world.launcher.exec(DOMAIN, "/bin/cat", [path], 5)
+    except Refused:  # it is between two systems
+        return ""
+    return text
+
+
+async def test_a_guest_that_is_asked_to_shuts_down(guest_images: image.Images) -> None:
+    async with booted(guest_images) as world:
+        await world.launcher.shut_down(world.vmi())
+        assert await world.ended(BOOT_S) == 0
+        assert world.note("ending") == "the guest has shut down"
+        kind, report = world.handler.reports[-1]
+        assert (kind, report.status.status, report.status.reason) == (
+            *("DELETED", "Shutoff", "Shutdown"),
+        )
+
+
+async def test_a_launcher_that_is_told_to_end_lets_its_guest_shut_down(
+    guest_images: image.Images,
+) -> None:
+    async with booted(guest_images, terminationGracePeriodSeconds=60) as world:
+        world.terminate()  # and no handler reacts
+        assert await world.ended(BOOT_S) == 0
+        assert world.note("ending") == "the guest has shut down"
