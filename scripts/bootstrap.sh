@@ -11,8 +11,8 @@ packages="
   iproute2 nftables iptables conntrack util-linux procps kmod
   libvirt-clients libvirt-daemon libvirt-daemon-driver-qemu python3-libvirt libxml2-utils genisoimage
   qemu-system-x86 qemu-utils bubblewrap dnsmasq-base
-  syslinux syslinux-common libyaml-dev openssh-client perl
-  gcc libc6-dev bc bison flex libelf-dev libssl-dev cpio xz-utils lz4 zstd e2fsprogs mtools dosfstools
+  syslinux syslinux-common libyaml-dev openssh-client
+  gcc libc6-dev bc bison flex libelf-dev xz-utils lz4 zstd e2fsprogs mtools dosfstools
 "
 # The distribution's Python, not whichever is first on PATH: system modules (libvirt) belong to it.
 python=${KUBEVIRT_PYTHON:-/usr/bin/python3}
@@ -49,6 +49,13 @@ install_packages() {
   leave_services_off
 }
 
+# The guest's kernel is built from a package that apt fetches; containers often come without apt's lists.
+know_sources() {
+  apt-cache policy linux-source-6.1 linux-source-6.12 2>/dev/null | grep -q 'Candidate: [0-9]' && return
+  say "fetching apt's package lists, which the guest's kernel is found by"
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update >&2
+}
+
 # Tests start a registry of their own; the service that came with the package stays off.
 leave_services_off() {
   [ -d /run/systemd/system ] || return 0
@@ -68,6 +75,7 @@ install_environment() {
     --requirement requirements-dev.lock
   .venv/bin/pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
   borrow_libvirt
+  know_sources
   printf '%s' "$wanted" >$stamp
 }
 

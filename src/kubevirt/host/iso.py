@@ -36,6 +36,10 @@ JOLIET_LIMIT: Final = 64
 EPOCH: Final = 946_684_800.0
 """The time that every image was made at: 2000-01-01. Zero would mean that it is not known."""
 
+TAIL: Final = 150 * 2048
+"""Zeros behind the image, as genisoimage and xorriso write them: there are readers that look ahead, and
+busybox takes a disk that is smaller than its look ahead for an empty one."""
+
 _LABEL: Final = re.compile(r"[A-Za-z0-9_.+-]{1,32}")
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,253}")
 _FILE_MODE: Final = 0o100444
@@ -65,7 +69,7 @@ def build(label: str, files: Mapping[str, bytes]) -> bytes:
         image.write_fp(out)
     finally:
         image.close()
-    return out.getvalue()
+    return out.getvalue() + bytes(TAIL)
 
 
 def write(

@@ -190,3 +190,10 @@ def test_every_allowed_file_is_found_again(files: dict[str, bytes]) -> None:
             found[name] = out.getvalue()
     image.close()
     assert found == files
+
+
+def test_an_image_is_large_enough_for_readers_that_look_ahead() -> None:
+    """Busybox' blkid called a seed of two small files empty: it reads the first 68 KiB of any disk."""
+    image = iso.build("cidata", {"meta-data": b"{}", "user-data": b"#cloud-config"})
+    assert len(image) >= 69632
+    assert len(image) % 2048 == 0
