@@ -35,6 +35,8 @@ def node(device: Path, folder: Path) -> Path:
             reason="DeviceForbidden",
         )
     own = folder / device.name
+    if own.exists():
+        return own
     os.mknod(own, 0o600 | stat.S_IFCHR, found.st_rdev)
     os.chown(own, LAUNCHER, LAUNCHER)
     return own

@@ -151,7 +151,7 @@ def _of_kind(
 
 def _binary(text: str, key: str, what: str, source: str) -> bytes:
     try:
-        return base64.b64decode(text, validate=False)
+        return base64.b64decode("".join(text.split()), validate=True)  # YAML folds long lines
     except (binascii.Error, ValueError):
         raise ManifestError(
             f"{source}: {key} of {what} is no base64; plain text belongs in "
