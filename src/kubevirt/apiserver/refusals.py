@@ -1,0 +1,197 @@
+"""Refusals: the ways in which an API server says no, in Kubernetes' own words.
+
+Clients look at the code and the reason, people read the message, and tools look for the fields in the causes.
+All three are part of the API; the contract suite compares them with a real server's.
+"""
+
+from collections.abc import Iterable
+
+from kubevirt.api.meta import Status, StatusCause, StatusDetails
+from kubevirt.apiserver.kinds.kind import Kind
+from kubevirt.base.errors import KubevirtError
+
+BODY_LIMIT = 3 << 20
+"""Bytes of a request's body, as etcd's users know it."""
+
+
+class Refusal(KubevirtError):  # noqa: N818  # it is an answer
+    """Ends a request with a `Status`."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status.message)
+        self.status = status
+
+
+def refusal(
+    code: int,
+    reason: str,
+    message: str,
+    *,
+    details: StatusDetails | None = None,
+) -> Refusal:
+    return Refusal(
+        Status(status="Failure", message=message, reason=reason, details=details, code=code)
+    )
+
+
+# About an object
+
+
+def not_found(kind: Kind, name: str) -> Refusal:
+    message = f'{kind.group_resource} "{name}" not found'
+    return refusal(404, "NotFound", message, details=_about(kind, name))
+
+
+def already_exists(kind: Kind, name: str) -> Refusal:
+    message = f'{kind.group_resource} "{name}" already exists'
+    return refusal(409, "AlreadyExists", message, details=_about(kind, name))
+
+
+def conflict(kind: Kind, name: str, cause: str) -> Refusal:
+    message = f'Operation cannot be fulfilled on {kind.group_resource} "{name}": {cause}'
+    return refusal(409, "Conflict", message, details=_about(kind, name))
+
+
+def modified(kind: Kind, name: str) -> Refusal:
+    """Somebody was quicker."""
+    return conflict(
+        kind,
+        name,
+        "the object has been modified; please apply your changes to the latest version and try again",
+    )
+
+
+def other_uid(kind: Kind, name: str, wanted: str, found: str) -> Refusal:
+    return conflict(
+        kind,
+        name,
+        f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}",
+    )
+
+
+def other_version(kind: Kind, name: str, wanted: str, found: str) -> Refusal:
+    return conflict(
+        kind,
+        name,
+        f"Precondition failed: ResourceVersion in precondition: {wanted}, ResourceVersion in object "
+        f"meta: {found}",
+    )
+
+
+def invalid(kind: Kind, name: str, causes: Iterable[StatusCause]) -> Refusal:
+    """The causes tell the field; the message joins them as Go does."""
+    causes = tuple(causes)
+    lines = [f"{each.field}: {each.message}" if each.field else each.message for each in causes]
+    shown = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
+    details = StatusDetails(name=name, group=kind.group, kind=kind.names.kind, causes=causes)
+    subject = f"{kind.names.kind}.{kind.group}" if kind.group else kind.names.kind
+    return refusal(422, "Invalid", f'{subject} "{name}" is invalid: {shown}', details=details)
+
+
+def forbidden(kind: Kind, name: str, cause: str) -> Refusal:
+    subject = f'{kind.group_resource} "{name}"' if name else kind.group_resource
+    return refusal(403, "Forbidden", f"{subject} is forbidden: {cause}", details=_about(kind, name))
+
+
+def _about(kind: Kind, name: str) -> StatusDetails:
+    return StatusDetails(name=name, group=kind.group, kind=kind.names.plural)
+
+
+# About a request
+
+
+def bad_request(message: str) -> Refusal:
+    return refusal(400, "BadRequest", message)
+
+
+def unauthorized() -> Refusal:
+    return refusal(401, "Unauthorized", "Unauthorized")
+
+
+def no_such_path() -> Refusal:
+    return refusal(
+        404,
+        "NotFound",
+        "the server could not find the requested resource",
+        details=StatusDetails(),
+    )
+
+
+def method_not_allowed() -> Refusal:
+    return refusal(
+        405,
+        "MethodNotAllowed",
+        "the server does not allow this method on the requested resource",
+        details=StatusDetails(),
+    )
+
+
+def not_acceptable(offered: Iterable[str]) -> Refusal:
+    message = f"only the following media types are accepted: {', '.join(offered)}"
+    return refusal(406, "NotAcceptable", message)
+
+
+def unsupported_media_type(accepted: Iterable[str]) -> Refusal:
+    message = (
+        "the body of the request was in an unknown format - accepted media types include: "
+        f"{', '.join(accepted)}"
+    )
+    return refusal(415, "UnsupportedMediaType", message)
+
+
+def too_large(limit: int = BODY_LIMIT) -> Refusal:
+    message = f"Request entity too large: limit is {limit}"
+    return refusal(413, "RequestEntityTooLarge", message)
+
+
+def too_many_requests(retry_after_s: int = 1) -> Refusal:
+    return refusal(
+        429,
+        "TooManyRequests",
+        "Too many requests, please try again later.",
+        details=StatusDetails(retry_after_seconds=retry_after_s),
+    )
+
+
+# About the past and the future
+
+
+def forgotten_version(version: int, oldest: int) -> Refusal:
+    return refusal(410, "Expired", f"too old resource version: {version} ({oldest})")
+
+
+def forgotten_page() -> Refusal:
+    return refusal(
+        410,
+        "Expired",
+        "The provided continue parameter is too old to display a consistent list result. You can start a "
+        "new list without the continue parameter.",
+    )
+
+
+def future_version(version: int, current: int) -> Refusal:
+    """The client may have it from a server that knows more; it may ask again."""
+    return refusal(
+        504,
+        "Timeout",
+        f"Too large resource version: {version}, current: {current}",
+        details=StatusDetails(
+            causes=(
+                StatusCause(reason="ResourceVersionTooLarge", message="Too large resource version"),
+            ),
+            retry_after_seconds=1,
+        ),
+    )
+
+
+def internal(message: str) -> Refusal:
+    """A mistake of ours. The cause is in the log, not in the answer."""
+    return refusal(500, "InternalError", f"Internal error occurred: {message}")
+
+
+def no_room() -> Refusal:
+    return refusal(
+        507,
+        "InsufficientStorage",
+        "the disk of the API server is full; make room and try again",
+    )
