@@ -10,6 +10,8 @@ from typing import Any, Final
 from kubevirt.apiserver.apply import elements
 from kubevirt.apiserver.apply.types import ListType, MapType, Scalar, Type
 from kubevirt.apiserver.apply.values import NoElement, element_of
+from kubevirt.apiserver.schema import gotext
+from kubevirt.apiserver.schema.plain import is_number
 from kubevirt.base.errors import UserError
 
 
@@ -37,11 +39,11 @@ def _misfits(value: Any, kind: Type, path: str) -> Iterator[str]:
         if not _FITS[kind.scalar](value):
             yield _at(path, _WORDS[kind.scalar](value))
     elif kind.map:
-        yield _at(path, f"expected map, got &{{{_go(value)}}}")
+        yield _at(path, f"expected map, got &{{{gotext.shown(value)}}}")
     elif kind.scalar:
         yield _at(path, _WORDS[kind.scalar](value))
     else:
-        yield _at(path, f"expected list, got &{{{_go(value)}}}")
+        yield _at(path, f"expected list, got &{{{gotext.shown(value)}}}")
 
 
 def _misfits_of_map(value: dict[str, Any], kind: MapType, path: str) -> Iterator[str]:
@@ -76,13 +78,9 @@ def _at(path: str, words: str) -> str:
     return f"{path}: {words}" if path else words
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 _FOR_TEXT: Final = (Scalar.STRING, Scalar.ANY)
 _FITS: Final[dict[Scalar, Callable[[Any], bool]]] = {
-    Scalar.NUMERIC: _is_number,
+    Scalar.NUMERIC: is_number,
     Scalar.STRING: lambda value: isinstance(value, str),
     Scalar.BOOLEAN: lambda value: isinstance(value, bool),
     Scalar.ANY: lambda value: not isinstance(value, dict | list),
@@ -102,37 +100,8 @@ _WORDS: Final[dict[Scalar, Callable[[Any], str]]] = {
         f"expected numeric (int or float), got {_GO_TYPES[value.__class__]}"
     ),
     Scalar.STRING: lambda value: (
-        f"expected string, got &value.valueUnstructured{{Value:{_go_syntax(value)}}}"
+        f"expected string, got &value.valueUnstructured{{Value:{gotext.syntax(value)}}}"
     ),
-    Scalar.BOOLEAN: lambda value: f"expected boolean, got &{{{_go(value)}}}",
-    Scalar.ANY: lambda value: f"expected any scalar, got &{{{_go(value)}}}",
+    Scalar.BOOLEAN: lambda value: f"expected boolean, got &{{{gotext.shown(value)}}}",
+    Scalar.ANY: lambda value: f"expected any scalar, got &{{{gotext.shown(value)}}}",
 }
-
-
-def _go(value: Any) -> str:
-    """As Go's `%v` prints it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value is None:
-        return "<nil>"
-    if isinstance(value, dict):
-        return "map[" + " ".join(f"{name}:{_go(value[name])}" for name in sorted(value)) + "]"
-    if isinstance(value, list):
-        return "[" + " ".join(map(_go, value)) + "]"
-    return str(value)
-
-
-def _go_syntax(value: Any) -> str:
-    """As Go's `%#v` prints it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value is None:
-        return "interface {}(nil)"
-    if isinstance(value, str):
-        return elements.shown(elements.value(value))[2:-1]
-    if isinstance(value, dict):
-        pairs = (f"{_go_syntax(name)}:{_go_syntax(value[name])}" for name in sorted(value))
-        return "map[string]interface {}{" + ", ".join(pairs) + "}"
-    if isinstance(value, list):
-        return "[]interface {}{" + ", ".join(map(_go_syntax, value)) + "}"
-    return str(value)

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from kubevirt.apiserver.apply.fieldset import FieldSet
 from kubevirt.apiserver.apply.types import ListType, MapType, Type
-from kubevirt.apiserver.apply.values import ABSENT, element_of, is_same
+from kubevirt.apiserver.apply.values import element_of
+from kubevirt.apiserver.schema.plain import ABSENT, is_same
 
 
 class Changes(Struct, eq=False):

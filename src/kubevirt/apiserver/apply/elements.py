@@ -15,12 +15,9 @@ from typing import Any, Final
 
 import msgspec
 
-_encode: Final = msgspec.json.Encoder(order="sorted").encode
-_decode: Final = msgspec.json.Decoder().decode
+from kubevirt.apiserver.schema import gotext
 
-_ESCAPED_BY_GO: Final = str.maketrans(
-    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-)
+_decode: Final = msgspec.json.Decoder().decode
 
 
 class BadElement(ValueError):  # noqa: N818  # it is what the text is
@@ -41,9 +38,9 @@ def key(fields: Sequence[tuple[str, Any]]) -> str:
 
 
 def _text(scalar: Any) -> str:
-    if isinstance(scalar, float) and scalar.is_integer() and abs(scalar) < 1e21:
-        scalar = int(scalar)
-    return _encode(scalar).decode().translate(_ESCAPED_BY_GO)
+    if scalar.__class__ is str and scalar.isalnum() and scalar.isascii():
+        return f'"{scalar}"'
+    return gotext.json(scalar)
 
 
 @lru_cache(maxsize=4096)
@@ -87,11 +84,7 @@ def shown(element: str) -> str:
 def _shown(scalar: Any) -> str:
     if scalar is None:
         return "null"
-    if isinstance(scalar, bool):
-        return "true" if scalar else "false"
-    if isinstance(scalar, str):
-        return _encode(scalar).decode()
-    return _text(scalar)
+    return gotext.quoted(scalar) if isinstance(scalar, str) else gotext.shown(scalar)
 
 
 def order(element: str) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from kubevirt.apiserver.apply.conflicts import ApplyConflicts
 from kubevirt.apiserver.apply.fieldset import EMPTY, FieldSet
 from kubevirt.apiserver.apply.ownership import Kind
 from kubevirt.apiserver.apply.owning import fields_of
+from kubevirt.apiserver.schema import gotext
 
 KUBECTL: Final = "kubectl"
 ANNOTATION: Final = "kubectl.kubernetes.io/last-applied-configuration"
@@ -69,16 +70,10 @@ def refreshed(object_: Object, configuration: Object) -> Object:
     if theirs:
         metadata["annotations"] = theirs
     said = {**configuration, "metadata": metadata}
-    annotations = annotations | {ANNOTATION: go_json(said) + "\n"}
+    annotations = annotations | {ANNOTATION: gotext.json(said) + "\n"}
     if sum(len(name) + len(value) for name, value in annotations.items()) > ANNOTATIONS_LIMIT:
         del annotations[ANNOTATION]
     return {**object_, "metadata": {**object_["metadata"], "annotations": annotations}}
-
-
-def go_json(value: Any) -> str:
-    """As Go writes it: keys sorted, characters of HTML escaped."""
-    text = msgspec.json.encode(value, order="sorted").decode()
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _annotations(object_: Object) -> dict[str, str]:

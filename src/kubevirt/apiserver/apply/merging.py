@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from kubevirt.apiserver.apply.types import ListType, MapType, Type
-from kubevirt.apiserver.apply.values import ABSENT, element_of
+from kubevirt.apiserver.apply.values import element_of
+from kubevirt.apiserver.schema.plain import ABSENT
 
 
 def merge(old: Any, new: Any, kind: Type | None) -> Any:

@@ -20,7 +20,7 @@ from kubevirt.apiserver.apply.owning import fields_of
 from kubevirt.apiserver.apply.reconciling import reconciled
 from kubevirt.apiserver.apply.removing import remove, with_named_fields
 from kubevirt.apiserver.apply.types import Type
-from kubevirt.apiserver.apply.values import is_same
+from kubevirt.apiserver.schema.plain import is_same
 
 Object = dict[str, Any]
 

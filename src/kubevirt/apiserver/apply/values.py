@@ -1,40 +1,13 @@
-"""Small questions about plain values that every walk asks."""
+"""What every walk over typed values asks."""
 
-from typing import Any, Final
-
-import msgspec
-from msgspec import UNSET
+from typing import Any
 
 from kubevirt.apiserver.apply import elements
 from kubevirt.apiserver.apply.types import ListType
 
-ABSENT: Final = UNSET
-"""No value at all, where `None` is JSON's null."""
-
-_canonical: Final = msgspec.json.Encoder(order="deterministic").encode
-
 
 class NoElement(ValueError):  # noqa: N818  # it is what the item lacks
     """An item that has nothing to be known by."""
-
-
-def is_same(one: Any, other: Any) -> bool:
-    """Equal as JSON. Python's own equality takes `true` for 1; it is asked first, for it is fast."""
-    if one is other:
-        return True
-    if one != other:
-        return False
-    if one.__class__ in _PLAIN:
-        return one.__class__ is other.__class__ or bool not in (one.__class__, other.__class__)
-    return _without_fractions(_canonical(one)) == _without_fractions(_canonical(other))
-
-
-_PLAIN: Final = (str, int, float, bool, type(None))
-
-
-def _without_fractions(text: bytes) -> bytes:
-    # 1.0 and 1 are one number. Inside a string this changes both sides alike.
-    return text.replace(b".0,", b",").replace(b".0}", b"}").replace(b".0]", b"]")
 
 
 def element_of(item: Any, kind: ListType) -> str:

@@ -25,7 +25,8 @@ from kubevirt.apiserver.apply.managed import (
     updater,
 )
 from kubevirt.apiserver.apply.ownership import Kind, merge_applied, owners_after
-from kubevirt.apiserver.apply.values import NoElement, is_same
+from kubevirt.apiserver.apply.values import NoElement
+from kubevirt.apiserver.schema.plain import is_same
 from kubevirt.base.errors import UserError
 
 Object = dict[str, Any]

@@ -1,0 +1,97 @@
+"""How Go writes values, since Kubernetes' words are Go's: `%q`, `%v`, encoding/json."""
+
+from typing import Any, Final
+
+import msgspec
+
+_encode: Final = msgspec.json.Encoder(order="sorted").encode
+_ESCAPED: Final = str.maketrans(
+    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
+_QUOTED: Final = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+}
+
+
+def quoted(text: str) -> str:
+    """`%q`: printable characters as they are, the rest escaped."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return '"' + "".join(map(_quoted_character, text)) + '"'
+
+
+def _quoted_character(character: str) -> str:
+    if character in _QUOTED:
+        return _QUOTED[character]
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def json(value: Any) -> str:
+    """encoding/json: keys sorted, characters of HTML escaped, whole floats without a fraction."""
+    return _encode(_with_go_numbers(value)).decode().translate(_ESCAPED)
+
+
+def _with_go_numbers(value: Any) -> Any:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+        return int(value)
+    if isinstance(value, dict):
+        return {name: _with_go_numbers(child) for name, child in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_go_numbers(child) for child in value]
+    return value
+
+
+def number(value: float) -> str:
+    """`%v`: the shortest form, with an exponent where it is far from one."""
+    if isinstance(value, int):
+        return str(value)
+    if value.is_integer() and abs(value) < 1e21:
+        return str(int(value))
+    text = repr(value)
+    if "e" not in text:
+        if abs(value) >= 1e-4:
+            return text
+        text = f"{value:e}"
+    mantissa, exponent = text.split("e")
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{mantissa}e{exponent[0] if exponent[0] == '-' else '+'}{abs(int(exponent)):02}"
+
+
+def shown(value: Any) -> str:
+    """`%v` of anything that JSON decodes to."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "<nil>"
+    if isinstance(value, dict):
+        return "map[" + " ".join(f"{name}:{shown(value[name])}" for name in sorted(value)) + "]"
+    if isinstance(value, list | tuple):
+        return "[" + " ".join(map(shown, value)) + "]"
+    return value if isinstance(value, str) else number(value)
+
+
+def syntax(value: Any) -> str:
+    """`%#v` of the same."""
+    if value is None:
+        return "interface {}(nil)"
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, dict):
+        pairs = (f"{quoted(name)}:{syntax(value[name])}" for name in sorted(value))
+        return "map[string]interface {}{" + ", ".join(pairs) + "}"
+    if isinstance(value, list):
+        return "[]interface {}{" + ", ".join(map(syntax, value)) + "}"
+    return shown(value)
