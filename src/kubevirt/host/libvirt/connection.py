@@ -3,13 +3,13 @@
     async with connect(daemon.socket, clock=SystemClock()) as connection:
         names = await connection.call("list guests", lambda it: it.listAllDomains())
 
-The library blocks, so calls run in a thread; a second one starts only while the first is busy, since
-a guest agent that takes its time must not keep anybody from pausing the guest.
+The library blocks, so a connection has a thread, and its calls run one after the other. (libvirt 9
+promises more, but a call of a second thread is forgotten now and then until the first one ends.)
+Whoever must not wait for somebody else's slow call uses another connection; `hypervisor.py` does.
 
-Every call has a limit. A call that passes it cannot be stopped, because libvirt waits for an answer
-as long as it takes; so the connection's socket is shut down under it. That ends all calls at once
-with a clear error, frees the threads, and `lost` is open. A lost connection stays lost; whoever wants
-another one opens it, or lets `hypervisor.py` do so.
+Every call has a limit, waiting included. A call that passes it cannot be stopped, because libvirt
+waits for an answer as long as it takes; so the connection's socket is shut down under it. That ends
+it with a clear error, frees the thread, and opens `lost`. A lost connection stays lost.
 """
 
 import asyncio
@@ -42,9 +42,6 @@ CALL_LIMIT_S: Final = 10.0
 CONNECT_LIMIT_S: Final = 5.0
 CLOSE_LIMIT_S: Final = 1.0
 
-THREADS: Final = 4
-"""The daemon takes six calls of a client at a time (`daemon.py`)."""
-
 KEEPALIVE_S: Final = 10
 KEEPALIVE_COUNT: Final = 2
 """A daemon that hangs while nobody calls it is noticed within half a minute."""
@@ -75,6 +72,7 @@ async def connect(
 ) -> AsyncIterator["Connection"]:
     """A connection to the daemon that listens at `path`, closed with the body.
 
+    To one daemon, connections are opened one after the other, never two at once: see `wire.py`.
     `tell` gets every event, in libvirt's thread: hand them on and return (`Mailbox.put`).
     """
     ensure_event_thread()
@@ -97,10 +95,16 @@ class Connection:
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._calls: asyncio.Future[asyncio.TaskGroup] = self._loop.create_future()
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="libvirt")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="libvirt")
         self._wire = Wire(path)
         self._library: libvirt.virConnect | None = None
         self._subscriptions: tuple[int, ...] = ()
+        self._unanswered = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether a call would run at once."""
+        return not self._unanswered and not self.lost.is_open
 
     async def call(self, doing: str, work: Work[T], *, limit_s: float = CALL_LIMIT_S) -> T:
         library = self._library
@@ -125,8 +129,9 @@ class Connection:
         try:
             if library is None:
                 return
-            if self.lost.is_open:
-                self._threads.submit(self._let_go, library)
+            if not self.is_idle:  # lost, or somebody's call is under way, for which nobody waits
+                self._cut("it is closed")
+                self._thread.submit(self._let_go, library)
                 return
             with suppress(DaemonUnreachableError):
                 await self._limited(
@@ -134,10 +139,11 @@ class Connection:
                 )
         finally:
             self._cut("it is closed")
-            self._threads.shutdown(wait=False)
+            self._thread.shutdown(wait=False)
 
     async def _limited(self, doing: str, work: Callable[[], T], limit_s: float) -> T:
         """The answer; who stops waiting for it does not stop the watch over the limit."""
+        self._unanswered += 1
         answer: asyncio.Future[T] = self._loop.create_future()
         calls = await asyncio.shield(self._calls)
         calls.create_task(self._carry_out(doing, work, limit_s, answer))
@@ -158,9 +164,11 @@ class Connection:
         else:
             if not answer.done():
                 answer.set_result(result)
+        finally:
+            self._unanswered -= 1
 
     async def _in_thread(self, doing: str, work: Callable[[], T], limit_s: float) -> T:
-        running = self._loop.run_in_executor(self._threads, work)
+        running = self._loop.run_in_executor(self._thread, work)
         running.add_done_callback(_seen)
         try:
             async with self._clock.timeout(limit_s):
@@ -183,6 +191,7 @@ class Connection:
     def _opened(self, tell: Callable[[DomainEvent], None] | None) -> libvirt.virConnect:
         self._wire.begin()
         library = libvirt.open(f"qemu+unix:///session?socket={self._path}")
+        self._wire.done()
         library.registerCloseCallback(self._closed, None)
         library.setKeepAlive(KEEPALIVE_S, KEEPALIVE_COUNT)
         if tell is not None:

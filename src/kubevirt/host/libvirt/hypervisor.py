@@ -6,11 +6,15 @@
 
 While there is no daemon, calls wait for it within their own limit. Events are lost meanwhile, so the
 first event after each connection, also after the very first, is `Missed`: look at the guests.
+
+A call that finds another one under way gets a connection of its own for as long as it takes: a guest
+agent that keeps us waiting, a dump that takes minutes, a QEMU that hangs must not keep anybody from
+pausing or destroying the guest. That costs milliseconds, and mostly there is only one call.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
@@ -52,13 +56,16 @@ class Hypervisor:
         self._clock = clock
         self._connection: Connection | None = None
         self._changed = asyncio.Condition()
+        self._opening = asyncio.Lock()
+        """Connections to one daemon are opened one at a time: see `wire.py`."""
 
     async def call(self, doing: str, work: Work[T], *, limit_s: float = CALL_LIMIT_S) -> T:
         deadline = self._clock.monotonic() + limit_s
         connection = await self._connected(doing, limit_s)
-        return await connection.call(
-            doing, work, limit_s=max(0.0, deadline - self._clock.monotonic())
-        )
+        if connection.is_idle:
+            return await connection.call(doing, work, limit_s=self._left(deadline))
+        async with self._connection_for_one(doing, deadline) as extra:
+            return await extra.call(doing, work, limit_s=self._left(deadline))
 
     @property
     def is_connected(self) -> bool:
@@ -75,7 +82,11 @@ class Hypervisor:
 
     async def _serve(self) -> None:
         """One connection, from its begin to its loss."""
-        async with connect(self._path, clock=self._clock, tell=self.events.put) as connection:
+        async with AsyncExitStack() as opened:
+            async with self._opening:
+                connection = await opened.enter_async_context(
+                    connect(self._path, clock=self._clock, tell=self.events.put)
+                )
             await self._is_now(connection)
             self.events.put(Missed(why="connected to libvirt"))
             try:
@@ -83,6 +94,21 @@ class Hypervisor:
             finally:
                 self._connection = None
             _log.warning("the connection to libvirt is lost", why=connection.why_lost)
+
+    @asynccontextmanager
+    async def _connection_for_one(self, doing: str, deadline: float) -> AsyncIterator[Connection]:
+        async with AsyncExitStack() as opened:
+            try:
+                async with self._clock.timeout(self._left(deadline)), self._opening:
+                    connection = await opened.enter_async_context(
+                        connect(self._path, clock=self._clock, limit_s=self._left(deadline))
+                    )
+            except TimeoutError:
+                raise self._absence(doing) from None
+            yield connection
+
+    def _left(self, deadline: float) -> float:
+        return max(0.0, deadline - self._clock.monotonic())
 
     async def _is_now(self, connection: Connection) -> None:
         async with self._changed:
@@ -96,7 +122,10 @@ class Hypervisor:
                     await self._changed.wait()
                 return connection
         except TimeoutError:
-            raise DaemonUnreachableError(
-                f"cannot {doing}: there is no libvirt daemon at {self._path} after {limit_s:g} s;"
-                f" it is started anew, so try again"
-            ) from None
+            raise self._absence(doing) from None
+
+    def _absence(self, doing: str) -> DaemonUnreachableError:
+        return DaemonUnreachableError(
+            f"cannot {doing}: no libvirt daemon answers at {self._path}; it is started anew if it"
+            f" died, so try again"
+        )
