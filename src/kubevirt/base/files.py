@@ -19,8 +19,6 @@ import ctypes
 import errno
 import io
 import os
-import secrets
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -154,7 +152,7 @@ class Root:
         `durable` makes it survive a power loss. Whatever had the name, a link too, is replaced.
         """
         with self._parent(path) as (folder, name):
-            draft = f".{secrets.token_hex(8)}.tmp"
+            draft = f".{os.urandom(8).hex()}.tmp"
             try:
                 flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
                 fd = self._openat2(folder, draft, flags, mode, shown=path)
@@ -193,6 +191,8 @@ class Root:
 
     def remove_tree(self, path: AnyPath) -> None:
         """Removes a directory with all it holds, following no link on the way."""
+        import shutil  # noqa: PLC0415  # brings every kind of compression along, a MB for each guest
+
         with self._parent(path) as (folder, name):
             shutil.rmtree(name, dir_fd=folder)
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from kubevirt.api.instance import VirtualMachineInstance
-from kubevirt.api.interfaces import Interface
+from kubevirt.components.launcher.wish import Card, Wish
 from kubevirt.host.libvirt.domain import DeviceElement, LiveDomain
 from kubevirt.virt.domain import interface as xml
 from kubevirt.virt.domain.alias import USER_PREFIX
@@ -18,7 +17,7 @@ from kubevirt.virt.domain.domain import Domain
 UP, DOWN = "up", "down"
 
 
-async def apply(domain: LiveDomain, runs: Domain, wanted: VirtualMachineInstance) -> bool:
+async def apply(domain: LiveDomain, runs: Domain, wanted: Wish) -> bool:
     """Whether anything was changed."""
     changed = tuple(changed_links(runs, wanted))
     for card in changed:
@@ -26,7 +25,7 @@ async def apply(domain: LiveDomain, runs: Domain, wanted: VirtualMachineInstance
     return bool(changed)
 
 
-def changed_links(runs: Domain, wanted: VirtualMachineInstance) -> Iterator[xml.Interface]:
+def changed_links(runs: Domain, wanted: Wish) -> Iterator[xml.Interface]:
     """Network cards whose cable is to be plugged in or pulled out."""
     spec = _by_alias(wanted)
     for card in runs.devices.interfaces:
@@ -38,6 +37,6 @@ def changed_links(runs: Domain, wanted: VirtualMachineInstance) -> Iterator[xml.
             yield replace(card, link=xml.LinkState(state=state))
 
 
-def _by_alias(vmi: VirtualMachineInstance) -> Mapping[str, Interface]:
-    interfaces = vmi.spec.domain.devices.interfaces
+def _by_alias(wish: Wish) -> Mapping[str, Card]:
+    interfaces = wish.spec.domain.devices.interfaces
     return {f"{USER_PREFIX}{interface.name}": interface for interface in interfaces}

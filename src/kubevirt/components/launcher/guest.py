@@ -17,9 +17,6 @@ import signal
 from contextlib import suppress
 from typing import Final
 
-import msgspec
-
-from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Unreachable, UserError
 from kubevirt.base.log import get_logger
@@ -29,16 +26,17 @@ from kubevirt.components.launcher.happenings import WARNING, Happenings
 from kubevirt.components.launcher.notes import Notes, is_alive
 from kubevirt.components.launcher.patience import PatientCaller
 from kubevirt.components.launcher.picture import Picture
-from kubevirt.components.launcher.preparation import Preparation
+from kubevirt.components.launcher.preparer import Order, Prepared, Preparer
+from kubevirt.components.launcher.qemu import Qemu
 from kubevirt.components.launcher.reporting import metadata_of
 from kubevirt.components.launcher.settings import Settings
+from kubevirt.components.launcher.wish import Wish, wish_in
 from kubevirt.host.libvirt.connection import Caller
 from kubevirt.host.libvirt.daemon import Daemon
 from kubevirt.host.libvirt.domain import LiveDomain, create
 from kubevirt.host.libvirt.errors import DomainExistsError, NoSuchDomainError
 from kubevirt.host.libvirt.states import DomainState, State
 from kubevirt.rpc import reports
-from kubevirt.rpc.messages import cmd_pb2 as cmd
 from kubevirt.virt.domain import domain as xml
 
 log = get_logger(__name__)
@@ -54,9 +52,11 @@ QEMU: Final = "qemu-system"
 class Guest:
     def __init__(
         self,
+        *,
         settings: Settings,
         hypervisor: Caller,
-        preparation: Preparation,
+        preparer: Preparer | None,
+        qemu: Qemu,
         notes: Notes,
         picture: Picture,
         happenings: Happenings,
@@ -73,7 +73,8 @@ class Guest:
         self._settings = settings
         self._hypervisor = hypervisor
         self._daemon = Daemon(settings.libvirt)
-        self._preparation = preparation
+        self._preparer = preparer
+        self._qemu = qemu
         self._notes = notes
         self._picture = picture
         self._happenings = happenings
@@ -85,16 +86,17 @@ class Guest:
 
     # What a handler wants.
 
-    async def sync(self, instance: bytes, options: cmd.VirtualMachineOptions | None) -> None:
-        vmi = self._understood(instance)
+    async def sync(self, instance: bytes, options: bytes | None) -> None:
+        """`options` are those of the call, as they came over the wire."""
+        wish = self._understood(instance)
         async with self._lock:
             found = await self._found()
             if found is not None:
-                await changes.apply(self.domain, found, vmi)
+                await changes.apply(self.domain, found, wish)
                 return
             self._check_may_start()
             try:
-                await self._start(vmi, instance, options)
+                await self._start(instance, options)
             except UserError as error:
                 self.last_refusal = str(error)
                 raise
@@ -146,19 +148,16 @@ class Guest:
 
     # Starting.
 
-    def _understood(self, instance: bytes) -> VirtualMachineInstance:
-        try:
-            vmi = msgspec.json.decode(instance, type=VirtualMachineInstance)
-        except msgspec.DecodeError as error:
-            raise UserError(f"the instance cannot be understood: {error}") from None
-        meta, own = vmi.metadata, self._settings
+    def _understood(self, instance: bytes) -> Wish:
+        wish = wish_in(instance)
+        meta, own = wish.metadata, self._settings
         if (meta.uid, meta.name, meta.namespace or "default") != (own.uid, own.name, own.namespace):
             raise UserError(
                 f"this launcher serves {own.namespace}/{own.name} with UID {own.uid}, not "
                 f"{meta.namespace}/{meta.name} with UID {meta.uid}",
                 reason="WrongInstance",
             )
-        return vmi
+        return wish
 
     def _check_may_start(self) -> None:
         if self.over.done() or self._notes.has_started:
@@ -169,17 +168,12 @@ class Guest:
         if self._is_closing:
             raise UserError("the launcher is ending and starts no guest any more", reason="Ending")
 
-    async def _start(
-        self,
-        vmi: VirtualMachineInstance,
-        instance: bytes,
-        options: cmd.VirtualMachineOptions | None,
-    ) -> None:
+    async def _start(self, instance: bytes, options: bytes | None) -> None:
         await self._end_lost_qemu()
-        prepared = await self._preparation.prepare(vmi, options)
+        prepared = await self._prepared(instance, options)
         self._notes.remember_instance(instance)
         try:
-            await self._bring_up(prepared.domain)
+            await self._bring_up(prepared.xml)
         except BaseException:
             if not self._notes.has_started:
                 await self._end_lost_qemu()
@@ -189,7 +183,15 @@ class Guest:
         for note in prepared.notes:
             self._happenings.tell(note.reason, note.message, WARNING)
 
-    async def _bring_up(self, wanted: xml.Domain) -> None:
+    async def _prepared(self, instance: bytes, options: bytes | None) -> Prepared:
+        if self._preparer is None:
+            raise AssertionError("a manager that found a guest does not start one")
+        offers = await self._qemu.offers()
+        return await self._preparer.prepare(
+            Order(instance=instance, options=options, offers=offers)
+        )
+
+    async def _bring_up(self, wanted: str) -> None:
         """A daemon that dies on the way may have started QEMU, and its successor may end it again; so
         what it left is ended or taken up, and in the end the guest runs.
         """
@@ -200,7 +202,7 @@ class Guest:
                 log.warning("libvirt died during a start; once more", error=error)
         return await self._created(wanted)
 
-    async def _created(self, wanted: xml.Domain) -> None:
+    async def _created(self, wanted: str) -> None:
         with suppress(DomainExistsError):  # of an earlier try
             await create(self._hypervisor, wanted, paused=True)
         await self._take_up(await self.domain.read())
@@ -231,6 +233,8 @@ class Guest:
         if not self.has_started.is_set():
             self._remember_process()
             self.has_started.set()
+            if self._preparer is not None:
+                self._preparer.dismiss()
         self._picture.saw(found, state.state, state.reason)
 
     def _check_identity(self, found: xml.Domain) -> None:
@@ -249,10 +253,7 @@ class Guest:
 
     def _starts_paused(self) -> bool:
         instance = self._notes.instance
-        if instance is None:
-            return False
-        vmi = msgspec.json.decode(instance, type=VirtualMachineInstance)
-        return vmi.spec.start_strategy == "Paused"
+        return instance is not None and wish_in(instance).starts_paused
 
     def _remember_process(self) -> None:
         pid = self._qemu_pid()

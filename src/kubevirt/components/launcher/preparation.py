@@ -1,80 +1,56 @@
 """Preparation: everything that must be there before QEMU starts, and the domain that names it.
 
-Nothing here touches libvirt but for the question what it offers. A preparation that is not used is undone,
-so that the next one begins with nothing.
+It runs in the preparer and touches neither libvirt nor the handler. One that fails leaves nothing behind.
 """
 
 import os
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.base.errors import UserError
-from kubevirt.components.launcher import disks, facts
+from kubevirt.components.launcher import facts
 from kubevirt.components.launcher.contents import read_contents
-from kubevirt.components.launcher.disks import Disks
+from kubevirt.components.launcher.disks import Disks, remove
+from kubevirt.components.launcher.preparer import Note, Offers, Order, Prepared
 from kubevirt.components.launcher.settings import Settings
 from kubevirt.rpc.messages import cmd_pb2 as cmd
 from kubevirt.virt.convert.conversion import convert
 from kubevirt.virt.convert.facts import Facts, HostFacts, VolumeFacts
-from kubevirt.virt.convert.notes import Note
 from kubevirt.virt.defaults.instance import with_defaults
-from kubevirt.virt.domain.domain import Domain
+from kubevirt.virt.domain.xml.writing import to_xml
 from kubevirt.virt.volumes.kernel_boot import kernel_files
 from kubevirt.virt.volumes.location import block_volumes
 from kubevirt.virt.volumes.planning import plan_volumes
 
 
-class Offers(msgspec.Struct, frozen=True, kw_only=True):
-    """What this node's QEMU offers; empty means not known."""
-
-    machine_types: tuple[str, ...] = ()
-    cpu_models: tuple[str, ...] = ()
-
-
-class OffersSource(Protocol):
-    async def __call__(self) -> Offers: ...
-
-
-class Prepared(msgspec.Struct, frozen=True, kw_only=True):
-    domain: Domain
-    notes: tuple[Note, ...]
-    made: tuple[str, ...]
-    """Files that this preparation has made."""
-
-    def undo(self) -> None:
-        disks.remove(self.made)
-
-
 class Preparation:
-    def __init__(self, settings: Settings, offers: OffersSource) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._offers = offers
         self._disks = Disks(settings.claim_tolerance_percent)
 
-    async def prepare(
-        self, vmi: VirtualMachineInstance, options: cmd.VirtualMachineOptions | None
-    ) -> Prepared:
+    async def prepare(self, order: Order) -> Prepared:
         """A domain whose disks are in place. Raises a `UserError` for what cannot become a guest."""
-        vmi = with_defaults(vmi, KubeVirtConfiguration())
+        vmi = with_defaults(_understood(order.instance), KubeVirtConfiguration())
+        options = cmd.VirtualMachineOptions.FromString(order.options) if order.options else None
         layout = self._settings.layout
         plans = plan_volumes(vmi, layout, read_contents(vmi, layout))
-        offers = await self._offers()
         found = await self._disks.make(plans, facts.claim_sizes(vmi))
         made = tuple(path for disk in found.values() for path in disk.made)
         try:
             volumes = {name: disk.facts for name, disk in found.items()}
-            conversion = convert(vmi, self._facts(vmi, options, volumes, offers))
+            conversion = convert(vmi, self._facts(vmi, options, volumes, order.offers))
+            xml = to_xml(conversion.domain)
             self._check_kernel(vmi)
             self._make_folders(vmi)
         except BaseException:
-            disks.remove(made)
+            remove(made)
             raise
-        told = (note for disk in found.values() for note in disk.notes)
-        return Prepared(domain=conversion.domain, notes=(*conversion.notes, *told), made=made)
+        notes = (*conversion.notes, *(note for disk in found.values() for note in disk.notes))
+        told = tuple(Note(reason=note.reason, message=note.message) for note in notes)
+        return Prepared(xml=xml, notes=told, made=made)
 
     def _facts(
         self,
@@ -121,6 +97,13 @@ class Preparation:
             Path(layout.downward_metrics_socket).parent,
         ):
             Path(folder).mkdir(mode=0o755, parents=True, exist_ok=True)
+
+
+def _understood(instance: bytes) -> VirtualMachineInstance:
+    try:
+        return msgspec.json.decode(instance, type=VirtualMachineInstance)
+    except msgspec.DecodeError as error:
+        raise UserError(f"the instance cannot be understood: {error}") from None
 
 
 def _volumes(

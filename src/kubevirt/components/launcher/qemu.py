@@ -1,6 +1,6 @@
 """QEMU, as this node has it: its version and what it offers. Asked once, since it does not change."""
 
-from kubevirt.components.launcher.preparation import Offers
+from kubevirt.components.launcher.preparer import Offers
 from kubevirt.host.libvirt.connection import Caller
 
 

@@ -18,6 +18,7 @@ from kubevirt.components.launcher.guest_answers import agent_info, filesystem_li
 from kubevirt.components.launcher.memory_dump import MemoryDumps
 from kubevirt.components.launcher.picture import Picture
 from kubevirt.components.launcher.power import Power
+from kubevirt.components.launcher.preparer import PreparerDied
 from kubevirt.components.launcher.qemu import Qemu
 from kubevirt.components.launcher.statistics import statistics
 from kubevirt.host.libvirt.agent import Agent
@@ -67,7 +68,7 @@ class Service:
     # The life of the guest.
 
     async def sync_virtual_machine(self, request: cmd.VMIRequest) -> cmd.Response:
-        options = request.options if request.HasField("options") else None
+        options = request.options.SerializeToString() if request.HasField("options") else None
         return await self._done(self._guest.sync(request.vmi.vmiJson, options))
 
     async def pause_virtual_machine(self, _: cmd.VMIRequest) -> cmd.Response:
@@ -168,9 +169,11 @@ def _json(value: msgspec.Struct) -> str:
 
 
 async def _as_outcome(work: Coroutine[Any, Any, T]) -> T | Exception:
-    """A failure is the caller's to hear; it must not end the other tasks of the manager."""
+    """A failure is the caller's to hear, and does not end the manager; but for one that only that mends."""
     try:
         return await work
+    except PreparerDied:
+        raise
     except NoSuchDomainError:
         return UserError("there is no guest in this launcher")
     except Exception as error:  # noqa: BLE001  # it is raised where the caller waits

@@ -5,13 +5,16 @@ of what a host offers may be empty, which means unknown, and then nothing is ref
 """
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.api.struct import NO_ENTRIES
 from kubevirt.virt.layout import Layout
 from kubevirt.virt.volumes.kernel_boot import KernelFiles
+
+if TYPE_CHECKING:  # a launcher reads facts, and has no memory to spare for a cluster's settings
+    from kubevirt.api.configuration import KubeVirtConfiguration
 
 
 class HostCpu(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,7 +158,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """By name of the GPU, host device or SR-IOV interface."""
 
 
-def cluster_facts(configuration: KubeVirtConfiguration) -> ClusterFacts:
+def cluster_facts(configuration: "KubeVirtConfiguration") -> ClusterFacts:
     """The part of the cluster's configuration that a domain shows."""
     options = configuration.virtual_machine_options
     period = configuration.mem_balloon_stats_period
