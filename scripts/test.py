@@ -37,7 +37,7 @@ KNOWN = (
     Suite("contract", programs=["--light"]),
     Suite("component"),
     Suite("sim"),
-    Suite("guest", parallel=False),
+    Suite("guest"),
     Suite("cluster", parallel=False, programs=[], needs_root=True),
     Suite("e2e", parallel=False, programs=[], needs_root=True),
 )
