@@ -3,9 +3,10 @@
 import asyncio
 import os
 import shutil
+from functools import partial
 
 import pytest
-from tests.component.launcher.world import World, launched, tiny_vmi
+from tests.component.launcher.world import Handler, World, launched, tiny_vmi
 
 from kubevirt.components.launcher.notes import is_alive
 from kubevirt.rpc import reports, stats
@@ -103,6 +104,48 @@ async def test_without_a_guest_calls_say_so() -> None:
                 await call(world.vmi())
         await world.launcher.ping()
         assert await world.launcher.versions() == ["v1"]
+
+
+async def test_a_cable_is_pulled_out_and_plugged_in_while_the_guest_runs() -> None:
+    async with launched() as world:
+        await world.plug(default="tap0")
+
+        def with_cable(state: str | None) -> bytes:
+            card: dict[str, object] = {"name": "default", "masquerade": {}, "state": state}
+            networks = [{"name": "default", "pod": {}}]
+            return world.vmi(devices={"interfaces": [card]}, networks=networks)
+
+        for state, link in ((None, None), ("down", "down"), ("up", "up"), ("down", "down")):
+            for _ in range(2):
+                await world.launcher.sync(with_cable(state))
+            await world.handler.told(partial(has_cable, link))
+        assert [kind for kind, _ in world.handler.reports] == ["ADDED", *["MODIFIED"] * 3]
+
+
+def has_cable(link: str | None, handler: Handler) -> bool:
+    if not handler.reports:
+        return False
+    [card] = handler.reports[-1][1].spec.devices.interfaces
+    assert card.alias == reports.Alias(name="default", user_defined=True)
+    return (card.link_state.state if card.link_state else None) == link
+
+
+async def test_an_interface_that_nobody_connected_is_refused_by_name() -> None:
+    async with launched() as world:
+        card = {"name": "default", "masquerade": {}}
+        networks = [{"name": "default", "pod": {}}]
+        with pytest.raises(Refused, match="interface 'default' has no tap device"):
+            await world.launcher.sync(world.vmi(devices={"interfaces": [card]}, networks=networks))
+
+
+async def test_what_was_done_differently_than_asked_is_an_event_for_the_user() -> None:
+    async with launched() as world:
+        await world.runs(domain={"cpu": {"model": "host-passthrough"}})
+        await world.handler.told(lambda it: it.events)
+        [event] = world.handler.events
+        assert event["involvedObject"]["kind"] == "VirtualMachineInstance"
+        assert event["involvedObject"]["uid"] == world.uid
+        assert "host-passthrough" in event["message"]
 
 
 # What cannot become a guest.

@@ -14,6 +14,7 @@ import os
 import shutil
 import signal
 import socket
+import stat
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -114,6 +115,8 @@ class Handler:
 class World:
     """One launcher, from outside."""
 
+    uid = UID
+
     def __init__(self, folder: Path, process: commands.Process, pid: int, log: Path) -> None:
         self.folder = folder
         self.process = process
@@ -180,6 +183,16 @@ class World:
         """What a kubelet does to a pod."""
         os.kill(self.pid, signal.SIGTERM)
 
+    async def plug(self, **taps: str) -> None:
+        """What the privileged side does: a tap for each interface, and a list of them."""
+        inside = ("--target", str(self.pid), "--net", "ip")
+        for tap in taps.values():
+            await commands.run(
+                "nsenter", *inside, "tuntap", "add", tap, "mode", "tap", "user", "107"
+            )
+        facts = {name: {"tap": tap} for name, tap in taps.items()}
+        (self.folder / "share/interfaces.json").write_bytes(msgspec.json.encode(facts))
+
     # Waiting.
 
     async def until(self, condition: Callable[[], object], limit_s: float = LIMIT_S) -> None:
@@ -220,8 +233,9 @@ def tiny_vmi(**changed: Any) -> dict[str, Any]:
         "autoattachMemBalloon": False,
         **changes.pop("devices", {}),
     }
+    domain = {"memory": {"guest": "32Mi"}, "devices": devices, **changes.pop("domain", {})}
     spec = {
-        "domain": {"memory": {"guest": "32Mi"}, "devices": devices, **changes.pop("domain", {})},
+        "domain": domain,
         "terminationGracePeriodSeconds": 5,
         **changes,
     }
@@ -297,6 +311,9 @@ def _folders() -> Iterator[Path]:
         "etc",
     ):
         (folder / name).mkdir(parents=True)
+    # As a pod gets it: the machine's own may be for root alone.
+    os.mknod(folder / "tun", stat.S_IFCHR | 0o666, os.makedev(10, 200))
+    (folder / "tun").chmod(0o666)
     (folder / "etc/passwd").write_text(f"qemu:x:{USER}:{USER}::/:/bin/false\n")
     (folder / "etc/hosts").write_text(f"127.0.0.1 localhost {socket.gethostname()}\n")
     (folder / "etc/group").write_text(f"qemu:x:{USER}:\n")
@@ -322,6 +339,8 @@ def _sandbox(folder: Path, status: int) -> tuple[str, ...]:
         *("--symlink", "usr/sbin", "/sbin", "--symlink", "usr/lib", "/lib"),
         *("--symlink", "usr/lib64", "/lib64", "--ro-bind", str(folder / "etc"), "/etc"),
         *("--proc", "/proc", "--dev", "/dev", "--ro-bind", "/sys", "/sys", "--tmpfs", "/tmp"),
+        *("--perms", "0755", "--dir", "/dev/net"),
+        *("--dev-bind", str(folder / "tun"), "/dev/net/tun"),
         *("--tmpfs", "/var", "--symlink", "var/run", "/run"),
         *_readable(LAYOUT.private, CAPABILITIES, source, sys.prefix, tests),
         *("--ro-bind", str(SEED), CAPABILITIES),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubevirt.components.launcher.ending import ending
+from kubevirt.components.launcher.ending import ending, last_words
 from kubevirt.rpc import reports
 
 
@@ -56,3 +56,30 @@ def test_an_end_has_a_sentence_and_a_state(
     end = ending(reason, exit_code, why)
     assert (end.sentence, end.state, end.reason) == (sentence, state, told_reason)
     assert end.is_peaceful == (state == reports.SHUT_OFF)
+
+
+LOG = b"""2026-11-15 13:55:53.239+0000: starting up libvirt version: 9.0.0
+/usr/bin/qemu-system-x86_64 \\
+-name guest=default_testvm
+2026-11-15T14:12:30.777691Z qemu-system-x86_64: kvm run failed Bad address
+2026-11-15 14:12:30.787+0000: shutting down, reason=crashed
+"""
+
+
+def test_a_crash_is_told_with_what_qemu_said_last() -> None:
+    assert last_words(LOG) == "kvm run failed Bad address"
+    end = ending("Failed", 1, "", last_words(LOG))
+    assert end.sentence == (
+        "the guest crashed: QEMU ended with code 1, after it said: kvm run failed Bad address"
+    )
+
+
+def test_what_qemu_says_cannot_break_the_line_or_the_log() -> None:
+    said = last_words(b"x qemu-system-x86_64: " + b"\x1b[31m" + b"a" * 5000)
+    assert len(said) == 300
+    assert said.isprintable()
+
+
+def test_a_qemu_that_said_nothing_has_no_last_words() -> None:
+    assert last_words(b"") == ""
+    assert last_words(b"2026-11-15 14:12:30.787+0000: shutting down, reason=crashed\n") == ""

@@ -24,6 +24,9 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
         return self.reason in {reports.BY_SHUTDOWN, reports.BY_DESTRUCTION, reports.BY_MIGRATION}
 
 
+WORDS_LIMIT: Final = 300
+QEMU: Final = "qemu-system-"
+
 _STATES: Final[Mapping[str, str]] = {
     reports.BY_CRASH: reports.CRASHED,
     reports.BY_PANIC: reports.CRASHED,
@@ -31,11 +34,15 @@ _STATES: Final[Mapping[str, str]] = {
 }
 
 
-def ending(reason: str | None, exit_code: int | None, why_ended: str = "") -> Ending:
-    """`reason` is libvirt's, or None if it was not there; `why_ended` is why we have ended it, if we did."""
+def ending(
+    reason: str | None, exit_code: int | None, why_ended: str = "", last_words: str = ""
+) -> Ending:
+    """`reason` is libvirt's, or None if it was not there; `why_ended` is why we have ended it, if we did;
+    `last_words` are QEMU's own.
+    """
     reason = reason or _guessed(exit_code, why_ended)
     return Ending(
-        sentence=_sentence(reason, exit_code, why_ended),
+        sentence=_sentence(reason, exit_code, why_ended, last_words),
         state=_STATES.get(reason, reports.SHUT_OFF),
         reason=reports.BY_CRASH if reason == reports.BY_FAILURE else reason,
     )
@@ -48,7 +55,7 @@ def _guessed(exit_code: int | None, why_ended: str) -> str:
     return reports.BY_SHUTDOWN if exit_code == 0 else reports.BY_FAILURE
 
 
-def _sentence(reason: str, exit_code: int | None, why_ended: str) -> str:
+def _sentence(reason: str, exit_code: int | None, why_ended: str, last_words: str) -> str:
     match reason:
         case reports.BY_SHUTDOWN:
             return "the guest has shut down"
@@ -59,7 +66,8 @@ def _sentence(reason: str, exit_code: int | None, why_ended: str) -> str:
         case reports.BY_PANIC:
             return "the guest's kernel panicked"
         case reports.BY_CRASH | reports.BY_FAILURE:
-            return f"the guest crashed: QEMU {how(exit_code)}"
+            said = f", after it said: {last_words}" if last_words else ""
+            return f"the guest crashed: QEMU {how(exit_code)}{said}"
         case _:
             return f"the guest has ended ({reason}): QEMU {how(exit_code)}"
 
@@ -76,3 +84,13 @@ def how(exit_code: int | None) -> str:
         name = f"signal {-exit_code}"
     why = ", by somebody or for lack of memory" if exit_code == -signal.SIGKILL else ""
     return f"was ended by {name}{why}"
+
+
+def last_words(log: bytes) -> str:
+    """What QEMU itself said last, of a log that libvirt writes to as well; empty if it said nothing."""
+    for line in reversed(log.decode(errors="replace").splitlines()):
+        _, found, words = line.partition(QEMU)
+        if found and not line.startswith("-"):
+            said = words.partition(": ")[2] or words
+            return "".join(each if each.isprintable() else " " for each in said)[:WORDS_LIMIT]
+    return ""

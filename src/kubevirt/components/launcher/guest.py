@@ -21,7 +21,7 @@ from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Unreachable, UserError
 from kubevirt.base.log import get_logger
 from kubevirt.components.launcher import changes
-from kubevirt.components.launcher.ending import Ending, ending
+from kubevirt.components.launcher.ending import Ending, ending, last_words
 from kubevirt.components.launcher.happenings import WARNING, Happenings
 from kubevirt.components.launcher.notes import Notes, is_alive
 from kubevirt.components.launcher.patience import PatientCaller
@@ -47,6 +47,7 @@ LOOK_S: Final = 0.01
 TRIES: Final = 3
 """Starts of one sync, if libvirt dies during each."""
 QEMU: Final = "qemu-system"
+LOG_TAIL: Final = 8 << 10
 
 
 class Guest:
@@ -92,7 +93,8 @@ class Guest:
         async with self._lock:
             found = await self._found()
             if found is not None:
-                await changes.apply(self.domain, found, wish)
+                if await changes.apply(self.domain, found, wish):
+                    await self._take_up(await self.domain.read())
                 return
             self._check_may_start()
             try:
@@ -266,10 +268,20 @@ class Guest:
         if self.over.done():
             return
         exit_code = await self._exit_code()
-        found = ending(self._stop_reason, exit_code, self._why_ended)
+        words = "" if exit_code == 0 else self._last_words()
+        found = ending(self._stop_reason, exit_code, self._why_ended, words)
         self._notes.tell_ending(found.sentence)
         self._picture.ended(found)
         self.over.set_result(found)
+
+    def _last_words(self) -> str:
+        try:
+            with self._daemon.qemu_log(self.domain.name).open("rb") as log_file:
+                size = log_file.seek(0, os.SEEK_END)
+                log_file.seek(max(0, size - LOG_TAIL))
+                return last_words(log_file.read(LOG_TAIL))
+        except OSError:
+            return ""
 
     async def _exit_code(self) -> int | None:
         """How QEMU ended, which the monitor learns at the same moment as libvirt."""

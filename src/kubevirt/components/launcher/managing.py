@@ -90,6 +90,7 @@ async def manage(settings: Settings, notes: Notes, preparer: Preparer | None, cl
                     watch.keep_looking(),
                     agent.keep_asking(),
                     freezer.keep_thawing(),
+                    dumps.take_up(),
                 ),
                 _served(settings, service),
             ):

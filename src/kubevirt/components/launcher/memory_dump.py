@@ -50,6 +50,13 @@ class MemoryDumps:
 
     async def take_up(self) -> None:
         """After a restart: a dump that nobody waited for has failed, whatever is in its file."""
+        await self._guest.has_started.wait()
+        try:
+            await self._give_up_the_last()
+        except KubevirtError as error:
+            log.warning("whether a memory dump was under way is not known", error=error)
+
+    async def _give_up_the_last(self) -> None:
         last = (await self._metadata()).memory_dump
         if last and last.completed != TRUE and not self._is_busy:
             await self._is_over("the launcher's manager was restarted meanwhile; begin it again")

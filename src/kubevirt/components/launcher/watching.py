@@ -9,7 +9,7 @@ from collections.abc import AsyncIterable
 from typing import Final
 
 from kubevirt.base.clock import Clock
-from kubevirt.base.errors import Retry
+from kubevirt.base.errors import Retry, UserError
 from kubevirt.base.log import get_logger
 from kubevirt.components.launcher.guest import Guest
 from kubevirt.components.launcher.guest_agent import GuestAgent
@@ -24,7 +24,7 @@ from kubevirt.host.libvirt.events import (
     Rebooted,
     WatchdogFired,
 )
-from kubevirt.rpc import reports
+from kubevirt.virt.domain.alias import USER_PREFIX
 
 log = get_logger(__name__)
 
@@ -59,6 +59,8 @@ class Watch:
                 log.warning("the guest cannot be seen", error=error)
                 self._is_due.set()
                 await self._clock.sleep(RETRY_S)
+            except UserError:  # it will not look better until something happens to it
+                log.exception("the guest cannot be made out")
 
     def _hear(self, event: Event) -> None:
         log.debug("libvirt says", event=type(event).__name__, what=str(event))
@@ -68,17 +70,11 @@ class Watch:
             case LifeChanged(change=Change.CRASHED, detail=detail):
                 self._guest.stopped(detail)
                 self._happenings.tell(detail, "the guest's kernel panicked", WARNING)
-            case LifeChanged(change=Change.SUSPENDED, detail=reports.BY_IO_ERROR):
-                self._happenings.tell(
-                    "IOerror",
-                    "VM Paused due to not enough space or an error of its storage",
-                    WARNING,
-                )
             case AgentChanged(connected=False):
                 # It may be back before we look: what it told is old all the same.
                 self._agent.channel_is(connected=False)
-            case DiskFailed(alias=alias, reason=reason, action=action):
-                log.warning("a disk failed", disk=alias, why=reason, action=action)
+            case DiskFailed() as failure:
+                self._tell_of_disk(failure)
             case WatchdogFired(action=action):
                 self._happenings.tell("Watchdog", f"the watchdog fired; action: {action}", WARNING)
             case Rebooted():
@@ -87,3 +83,15 @@ class Watch:
                 log.debug("events may be missing", why=why)
             case _:
                 pass
+
+    def _tell_of_disk(self, failure: DiskFailed) -> None:
+        """In KubeVirt's own words: dashboards look for them."""
+        volume = failure.alias.removeprefix(USER_PREFIX)
+        if failure.action != "Pause":
+            log.warning("a disk failed", volume=volume, action=failure.action)
+        elif failure.reason == "enospc":
+            text = f"VM Paused due to not enough space on volume: {volume}"
+            self._happenings.tell("IOerror", text, WARNING)
+        else:
+            text = f"VM Paused due to IO error at the volume: {volume}"
+            self._happenings.tell("IOerror", text, WARNING)
