@@ -31,6 +31,7 @@ LIBVIRT = "/var/run/libvirt"
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     run = Place(runtime=tmp_path, store=tmp_path).run("1234")
+    run.folder.mkdir(parents=True)
     run.make()
     run.etc.mkdir()
     for name, text in sandbox.accounts("testvm").items():

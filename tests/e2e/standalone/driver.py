@@ -21,6 +21,8 @@ from typing import Any
 
 from tests.component.host.net_world import World, in_kernel
 
+from kubevirt.components.launcher.standalone.folders import Place
+
 LIMIT_S = 60.0
 COMMAND = Path(sys.executable).with_name("virt-launcher")
 PROMPT = "$ "
@@ -200,7 +202,8 @@ class Machine:
         ]
 
     def cgroups(self) -> list[str]:
-        return [str(path) for path in Path("/sys/fs/cgroup").rglob("*kubevirt-standalone*")]
+        groups = Place(runtime=self.home, store=self.home).groups
+        return [str(path) for path in Path("/sys/fs/cgroup").rglob(f"{groups}*")]
 
     def leftovers(self) -> Mapping[str, object]:
         found = {

@@ -117,6 +117,27 @@ def _file_on(serial: str, name: str) -> str:
     return f"sudo mount -r {_device(serial)} /mnt && cat /mnt/{name}; sudo umount /mnt"
 
 
+def test_all_processes_of_a_guest_share_its_limits(machine: Machine, tmp_path: Path) -> None:
+    manifest = yaml.safe_load(VM.read_text())
+    domain = manifest["spec"]["template"]["spec"]["domain"]
+    domain["resources"]["limits"] = {"memory": "64M", "cpu": "2"}
+    file = tmp_path / "vm.yaml"
+    file.write_text(yaml.safe_dump(manifest))
+    with machine.launched("--standalone", str(file)) as session:
+        session.until_said("guest testvm runs at ")
+        groups = [Path(each) for each in machine.cgroups()]
+        members = {len((each / "cgroup.procs").read_text().split()) for each in groups}
+        assert groups
+        assert members == {5}  # bubblewrap, monitor, libvirtd, manager, QEMU
+        limit = next(
+            int(file.read_text())
+            for each in groups
+            for file in (each / "memory.limit_in_bytes", each / "memory.max")
+            if file.exists()
+        )
+        assert 64_000_000 < limit < 64_000_000 + (300 << 20)
+
+
 # The terminal.
 
 

@@ -1,7 +1,8 @@
 """The folders of one run, and what earlier runs that were killed have left.
 
     <runtime>/runs/<uid>/     sockets and notes; on /run, so a reboot clears it
-        lock                  held as long as the run lives, by whatever signal it ends
+        lock                  held by the outer process as long as it lives, by whatever signal it ends
+        alive                 held by the launcher, too: a killed run is over when its guest is
         lent.json             files of the user whose owner we changed, and to whom they belong
         private/ share/ libvirt/ etc/ launcher.log
     <runtime>/networks/       records of `host.net.home`
@@ -9,21 +10,25 @@
     <store>/images/           unpacked container images, for all runs
     <store>/capabilities/     what libvirt learned about this machine's QEMU
 
-A folder whose lock nobody holds belongs to a dead run, and the next start takes it away.
+A folder whose lock nobody holds belongs to a dead run, and the next start takes it away. It waits for the
+launcher of that run, which notices its owner's death and may need a moment to let QEMU finish its writes.
 """
 
 import fcntl
+import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 import msgspec
 
-from kubevirt.base.errors import UserError
+from kubevirt.base.clock import Clock
+from kubevirt.base.errors import Retry, UserError
 from kubevirt.base.files import Root
+from kubevirt.components.launcher.standalone import limits
 from kubevirt.components.launcher.standalone.mounts import Mount
 from kubevirt.virt.layout import Layout
 from kubevirt.virt.names import file_name
@@ -31,6 +36,8 @@ from kubevirt.virt.names import file_name
 HOME_VARIABLE: Final = "KUBEVIRT_STANDALONE_HOME"
 LAUNCHER: Final = 107
 """User and group of everything inside a sandbox."""
+LINGER_S: Final = 20.0
+"""How long a launcher may need to end after its owner was killed."""
 
 _RUNTIME: Final = Path("/run/kubevirt-standalone")
 _STORE: Final = Path("/var/lib/kubevirt-standalone")
@@ -69,7 +76,17 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     def run(self, uid: str) -> "Run":
         name = file_name("uid", uid)
-        return Run(folder=self.runs / name, disks=self.store / "disks" / name)
+        return Run(
+            group=f"{self.groups}{name}",
+            folder=self.runs / name,
+            disks=self.store / "disks" / name,
+        )
+
+    @property
+    def groups(self) -> str:
+        """What the names of all control groups of this place begin with."""
+        mark = hashlib.sha256(os.fsencode(self.runtime)).hexdigest()[:8]
+        return f"kubevirt-standalone-{mark}-"
 
     def runs_found(self) -> Iterator["Run"]:
         for folder in sorted(self.runs.glob("*/lock")):
@@ -85,8 +102,12 @@ class Lent(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
+    group: str
+    """Name of its control group. Runs of another place may have the same UID."""
     folder: Path
     disks: Path
+    alive: int = -1
+    """Descriptor of the lock that the launcher inherits."""
 
     @property
     def log(self) -> Path:
@@ -115,7 +136,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         }
 
     def make(self) -> None:
-        self.folder.mkdir(mode=0o755, parents=True)
         for name in _OURS:
             (self.folder / name).mkdir(mode=0o700)
         self.disks.mkdir(mode=0o700, parents=True)
@@ -178,42 +198,61 @@ def _may_use(path: Path) -> bool:
     return found.st_mode & 0o6 == 0o6
 
 
-@contextmanager
-def claimed(place: Place, uid: str) -> Iterator[Run]:
+@asynccontextmanager
+async def claimed(place: Place, uid: str, clock: Clock) -> AsyncIterator[Run]:
     """A run of our own, gone when the body ends. Those of the dead are taken away first."""
+    await remove_dead(place, clock)
     place.runs.mkdir(mode=0o755, parents=True, exist_ok=True)
     place.store.mkdir(mode=0o755, parents=True, exist_ok=True)
-    with _locked(place.runtime / "lock"):
-        remove_dead(place)
-        run = place.run(uid)
-        if run.folder.exists():
+    run = place.run(uid)
+    with ExitStack() as locks:
+        try:
+            run.folder.mkdir(mode=0o755)
+        except FileExistsError:
             raise UserError(
                 f"an instance with the UID {uid} runs already; give the other one a UID of its own",
                 reason="AlreadyRunning",
-            )
-        run.make()
-        lock = os.open(run.folder / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    try:
-        yield run
-    finally:
-        run.remove()
-        os.close(lock)
-
-
-def remove_dead(place: Place) -> None:
-    for run in place.runs_found():
-        with suppress(FileNotFoundError), (run.folder / "lock").open("rb") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue  # it lives
+            ) from None
+        # Until the lock is there, others do not see the run.
+        alive = locks.enter_context((run.folder / "alive").open("wb"))
+        fcntl.flock(alive, fcntl.LOCK_EX)
+        draft = locks.enter_context((run.folder / ".lock").open("wb"))
+        fcntl.flock(draft, fcntl.LOCK_EX)
+        (run.folder / ".lock").rename(run.folder / "lock")
+        try:
+            run = msgspec.structs.replace(run, alive=alive.fileno())
+            run.make()
+            yield run
+        finally:
             run.remove()
 
 
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """One at a time makes and removes runs. It takes milliseconds, so it is simply waited for."""
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+async def remove_dead(place: Place, clock: Clock) -> None:
+    for run in list(place.runs_found()):
+        with suppress(FileNotFoundError), (run.folder / "lock").open("rb") as lock:
+            if not _taken(lock):
+                continue  # it lives
+            with (run.folder / "alive").open("rb") as alive:
+                await _wait_for(alive, run, clock)
+            await limits.remove(run.group, clock)
+            run.remove()
+
+
+async def _wait_for(alive: IO[bytes], run: Run, clock: Clock) -> None:
+    try:
+        async with clock.timeout(LINGER_S):
+            while not _taken(alive):
+                await clock.sleep(0.02)  # a lock has no event
+    except TimeoutError:
+        raise Retry(
+            f"the guest of an earlier run that was killed does not end; see {run.folder}"
+        ) from None
+
+
+def _taken(lock: IO[bytes]) -> bool:
+    """Whether we have it now."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -33,11 +33,13 @@ class LauncherFailed(Retry):
 
 class Launcher:
     def __init__(
-        self, process: commands.Process, pidfd: int, share: Path, log: Path, clock: Clock
+        self, process: commands.Process, first_pid: int, share: Path, log: Path, clock: Clock
     ) -> None:
         self.was_killed = False
+        self.pids = (process.pid, first_pid)
+        """Of the sandbox itself and of the first process in it; whoever follows is their child."""
         self._process = process
-        self._pidfd = pidfd
+        self._pidfd = os.pidfd_open(first_pid)
         self._share = share
         self._log = log
         self._clock = clock
@@ -152,8 +154,8 @@ async def sandboxed(
         )
         async with spawned as process:
             told.close()
-            pidfd = os.pidfd_open(await _first_pid(status, process, log))
-            with closing(Launcher(process, pidfd, share, log, clock)) as launcher:
+            pid = await _first_pid(status, process, log)
+            with closing(Launcher(process, pid, share, log, clock)) as launcher:
                 yield launcher
 
 

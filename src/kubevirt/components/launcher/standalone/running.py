@@ -21,7 +21,14 @@ from kubevirt.components.launcher import launching
 from kubevirt.components.launcher.firmware import firmware_in
 from kubevirt.components.launcher.flags import DAEMON_HOME, OVMF
 from kubevirt.components.launcher.settings import Settings
-from kubevirt.components.launcher.standalone import devices, folders, manifest, mounts, network
+from kubevirt.components.launcher.standalone import (
+    devices,
+    folders,
+    limits,
+    manifest,
+    mounts,
+    network,
+)
 from kubevirt.components.launcher.standalone.console import Console
 from kubevirt.components.launcher.standalone.folders import Place, Run
 from kubevirt.components.launcher.standalone.images import Images, guest_folders
@@ -88,7 +95,7 @@ class Standalone:
         with self._interruptions.heard():
             with self._progress.stage("manifest", f"reading {self._options.source}"):
                 wanted = self._judged()
-            with folders.claimed(self._place, wanted.uid) as own:
+            async with folders.claimed(self._place, wanted.uid, self._clock) as own:
                 async with self._started(wanted, own) as launcher:
                     code = await self._watched(launcher, wanted, own)
                 self._progress.say(_ending(own, launcher, code))
@@ -184,15 +191,19 @@ class Standalone:
             command, environment = launching.command(
                 settings, wanted.grace_s + BEYOND_GRACE_S, lifeline=lifeline
             )
-            async with sandboxed(
+            started = sandboxed(
                 sandbox,
                 command,
                 environment,
-                inherited=(namespace, lifeline),
+                inherited=(namespace, lifeline, own.alive),
                 share=own.folder / "share",
                 log=own.log,
                 clock=self._clock,
-            ) as launcher:
+            )
+            limited = limits.limited(own.group, limits.limits_of(wanted.vmi), self._clock)
+            async with limited as group, started as launcher:
+                for pid in launcher.pids:
+                    limits.take_in(group, pid)
                 yield launcher
         finally:
             os.close(lifeline)
