@@ -41,8 +41,8 @@ lock: bootstrap ## write the dependency locks anew
 	@scripts/lock.sh
 
 .PHONY: bench
-bench: bootstrap ## measure, print one table, write bench/results/
-	@.venv/bin/python -m bench
+bench: bootstrap ## measure informer and launcher, print their tables, write bench/results/
+	@.venv/bin/python -m bench && .venv/bin/python -m bench.launcher
 
 .PHONY: cluster-up
 cluster-up: bootstrap ## start a test cluster (KUBE_PROVIDER, KUBEVIRT_NUM_NODES)

@@ -13,7 +13,7 @@ def render(result: Result, server: Server) -> str:
     size = f"{server.object_bytes / 1000:.1f} kB"
     return "\n".join(
         [
-            *_block(
+            *block(
                 (
                     f"{server.objects} VMIs of {size}",
                     *("list s", "cpu s", "B/VMI", "peak MB", "events/s", "cpu us/event"),
@@ -21,12 +21,12 @@ def render(result: Result, server: Server) -> str:
                 (_contender(result, who) for who in result.contenders),
             ),
             "",
-            *_block(
+            *block(
                 ("work queue, keys per second", "ours", "client-go"),
                 (_queue(result, case) for case in result.queues),
             ),
             "",
-            *_block(
+            *block(
                 ("kubevirt-py, declared fields", "found", "at most", "server alone", "target"),
                 (_target(each) for each in targets(result)),
             ),
@@ -59,7 +59,7 @@ def _target(target: Target) -> Row:
     return target.what, f"{target.found:.2f}x", f"{target.most:.1f}x", floor, target.verdict
 
 
-def _block(head: Row, rows: Iterable[Row]) -> list[str]:
+def block(head: Row, rows: Iterable[Row]) -> list[str]:
     """Columns that line up: words to the left, numbers to the right."""
     body = list(rows)
     cells = [head, *body]

@@ -1,0 +1,91 @@
+"""The processes of one run: which there are, what each is for, and how much memory it holds.
+
+Memory is PSS, the proportional set size: a page that ten processes share counts a tenth for each. So the sum
+over all processes is what the machine really spends.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+OUTSIDE, SANDBOX, MONITOR = "virt-launcher --standalone", "bwrap", "monitor"
+MANAGER, LIBVIRTD, DNSMASQ, QEMU = "manager", "libvirtd", "dnsmasq", "QEMU"
+
+OF_A_GUEST = (MONITOR, MANAGER, LIBVIRTD, DNSMASQ)
+"""What every guest has beside its QEMU, in a pod too."""
+
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Process:
+    pid: int
+    role: str
+    pss_bytes: int = 0
+
+    @property
+    def started_at(self) -> float:
+        """By the wall clock, to a hundredth of a second."""
+        ticks = int(_stat(self.pid)[19])
+        return time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + ticks * _TICK_S
+
+
+def processes_of(outside: int) -> dict[str, Process]:
+    """The process and its offspring, by role; a helper that happens to run goes by its own name."""
+    return {each.role: each for each in map(_seen, _family(outside)) if each}
+
+
+def weighed(outside: int) -> list[Process]:
+    """The same with their memory. One that ends meanwhile weighs nothing."""
+    found = processes_of(outside).values()
+    return [Process(each.pid, each.role, pss_bytes(each.pid)) for each in found]
+
+
+def pss_bytes(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:")), 0)
+
+
+def _family(pid: int) -> Iterator[int]:
+    yield pid
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children = task.read_text().split()
+        except OSError:
+            continue
+        for child in children:
+            yield from _family(int(child))
+
+
+def _seen(pid: int) -> Process | None:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+        name = Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return None
+    return Process(pid, _role(name, words))
+
+
+def _role(name: str, words: list[str]) -> str:
+    """By its command line. The sandbox and the monitor name all their children there."""
+    if name == SANDBOX:
+        return SANDBOX
+    if any(word.endswith("/monitor.py") for word in words):
+        return MONITOR
+    if "kubevirt.components.launcher.manager" in words:
+        return MANAGER
+    if any(word.endswith("/virt-launcher") for word in words):
+        return OUTSIDE
+    if name.startswith("qemu-system"):
+        return QEMU
+    return LIBVIRTD if name == "virtqemud" else name
+
+
+def _stat(pid: int) -> list[str]:
+    """Fields of /proc/PID/stat behind the name; so the start time is number 19."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
