@@ -34,7 +34,7 @@ FROM_DISK: dict[str, Any] = {
 @asynccontextmanager
 async def booted(images: image.Images, **changes: Any) -> AsyncIterator[World]:
     """A guest whose agent has told what system it runs."""
-    async with launched(images={"root": images.qcow2(guests.CIRROS)}) as world:
+    async with launched(images=[images.qcow2(guests.CIRROS)]) as world:
         await world.runs(**FROM_DISK, **changes)
         await world.handler.told(lambda it: it.reports[-1][1].status.os_info.name, BOOT_S)
         yield world
@@ -84,7 +84,7 @@ def frozen(report: Any) -> str:
 async def test_a_guest_without_agent_reboots_by_its_power_button(
     guest_images: image.Images,
 ) -> None:
-    async with launched(images={"root": guest_images.qcow2(guests.CIRROS_WITHOUT_AGENT)}) as world:
+    async with launched(images=[guest_images.qcow2(guests.CIRROS_WITHOUT_AGENT)]) as world:
         await world.runs(**FROM_DISK)
         await world.until(lambda: world.serial_log.count("login:") == 1, BOOT_S)
         qemu = world.pid_of("qemu")

@@ -4,8 +4,8 @@
         await world.launcher.sync(world.vmi())
         await world.until(lambda report: report.status.status == "Running")
 
-The sandbox is bubblewrap's: namespaces of its own, user 107, no capabilities, and of the machine's files only
-what a container has. Inside are the real monitor, manager, libvirtd and QEMU.
+The sandbox is the stand-alone mode's: namespaces of its own, user 107, no capabilities, and of the machine's
+files only what a container has. Inside are the real monitor, manager, libvirtd and QEMU.
 """
 
 import asyncio
@@ -13,22 +13,21 @@ import json
 import os
 import shutil
 import signal
-import socket
-import stat
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
-import kubevirt
 from kubevirt.base import commands
-from kubevirt.components.launcher import settings
+from kubevirt.components.launcher import launching
 from kubevirt.components.launcher.settings import Settings
+from kubevirt.components.launcher.standalone import devices, sandbox
+from kubevirt.components.launcher.standalone.sandbox import Sandbox
 from kubevirt.host.libvirt.daemon import DaemonSettings
 from kubevirt.rpc import cmd, notify, reports, serving
 from kubevirt.rpc.calling import Caller
@@ -40,13 +39,17 @@ USER = 107
 UID = "6c1b1e3c-0000-4000-8000-00000000abcd"
 LIMIT_S = 30.0
 LAYOUT = Layout()
-CAPABILITIES = "/var/cache/kubevirt"
 LIBVIRT = "/var/run/libvirt"
+OWN = {
+    LAYOUT.private: "private",
+    LAYOUT.share: "share",
+    LAYOUT.ephemeral: "ephemeral",
+    LIBVIRT: "libvirt",
+}
+"""The launcher's folders: path inside, name outside."""
 
 SEED = Path(tempfile.gettempdir(), f"kubevirt-test-capabilities-{os.geteuid()}")
 """What libvirt learned about QEMU in earlier tests."""
-
-EMPTY: Mapping[str, Path] = MappingProxyType({})
 
 Report = tuple[str, reports.Domain]
 
@@ -249,36 +252,30 @@ def tiny_vmi(**changed: Any) -> dict[str, Any]:
 
 @asynccontextmanager
 async def launched(
-    *, grace_s: float = 100, images: Mapping[str, Path] = EMPTY, **changed: Any
+    *, grace_s: float = 100, images: Sequence[Path] = (), **changed: Any
 ) -> AsyncIterator[World]:
     """`changed` are settings of the manager; `images` become container disks, in their order."""
     with ExitStack() as stack:
         folder = stack.enter_context(_folders())
-        options = {"name": "testvm", "uid": UID, "libvirt": _libvirt(), **changed}
-        settings.write(folder / "private/settings.json", Settings(**options))
-        for number, image in enumerate(images.values()):
+        for number, image in enumerate(images):
             shutil.copyfile(image, folder / f"share/container-disks/disk_{number}.img")
+        libvirt = DaemonSettings(home=LIBVIRT, capabilities_seed=str(SEED))
+        chosen = Settings(**{"name": "testvm", "uid": UID, "libvirt": libvirt, **changed})
+        launching.prepare(chosen, partial(_outside, folder))
         _give_away(folder)
         reading, writing = os.pipe()
         log = folder / "log"
-        inside = (
-            *(sys.executable, "-I", str(Path(__file__).with_name("inside.py"))),
-            *(f"{LAYOUT.private}/settings.json", str(grace_s)),
-        )
+        # bubblewrap writes there again at the end, so it stays open.
+        status = stack.enter_context(os.fdopen(reading))
+        words = sandbox.arguments(_sandbox(folder, writing), *launching.command(chosen, grace_s))
         with log.open("wb") as output:
-            async with (
-                commands.spawn(
-                    "bwrap",
-                    *_sandbox(folder, writing),
-                    *inside,
-                    output=output,
-                    grace_s=0.1,
-                    pass_fds=(writing,),
-                ) as process,
-            ):
+            async with commands.spawn(
+                *("unshare", "--net", "--", *words),
+                output=output,
+                grace_s=0.1,
+                pass_fds=(writing,),
+            ) as process:
                 os.close(writing)
-                # bubblewrap writes there again at the end, so it stays open.
-                status = stack.enter_context(os.fdopen(reading))
                 pid = int(json.loads(await asyncio.to_thread(status.readline))["child-pid"])
                 world = World(folder, process, pid, log)
                 try:
@@ -292,78 +289,42 @@ async def launched(
                     _kill(pid)
 
 
-def _libvirt() -> DaemonSettings:
-    SEED.mkdir(exist_ok=True)
-    return DaemonSettings(home=LIBVIRT, capabilities_seed=CAPABILITIES)
-
-
 @contextmanager
 def _folders() -> Iterator[Path]:
     """Near the root: a socket's address has room for 107 characters."""
     folder = Path(tempfile.mkdtemp(prefix="launcher-", dir="/tmp"))
+    SEED.mkdir(exist_ok=True)
     folder.chmod(0o755)
-    for name in (
-        "private",
-        "share/sockets",
-        "share/container-disks",
-        "ephemeral",
-        "libvirt",
-        "etc",
-    ):
+    for name in (*OWN.values(), "share/container-disks", "etc"):
         (folder / name).mkdir(parents=True)
-    # As a pod gets it: the machine's own may be for root alone.
-    os.mknod(folder / "tun", stat.S_IFCHR | 0o666, os.makedev(10, 200))
-    (folder / "tun").chmod(0o666)
-    (folder / "etc/passwd").write_text(f"qemu:x:{USER}:{USER}::/:/bin/false\n")
-    (folder / "etc/hosts").write_text(f"127.0.0.1 localhost {socket.gethostname()}\n")
-    (folder / "etc/group").write_text(f"qemu:x:{USER}:\n")
+    for name, text in sandbox.accounts("testvm").items():
+        (folder / "etc" / name).write_text(text)
     try:
         yield folder
     finally:
         shutil.rmtree(folder)
 
 
+def _outside(folder: Path, path: str) -> Path:
+    """Where a path of the launcher's is for us."""
+    inside, name = next(each for each in OWN.items() if f"{path}/".startswith(f"{each[0]}/"))
+    return folder / name / path.removeprefix(inside).lstrip("/")
+
+
 def _give_away(folder: Path) -> None:
-    for name in ("private", "share", "ephemeral", "libvirt"):
+    for name in OWN.values():
         for each in (folder / name, *(folder / name).rglob("*")):
-            os.chown(each, USER, USER)
+            os.lchown(each, USER, USER)
 
 
-def _sandbox(folder: Path, status: int) -> tuple[str, ...]:
-    source = str(Path(kubevirt.__file__).parents[1])
-    tests = str(Path(__file__).parent)
-    return (
-        *("--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--unshare-net"),
-        *("--die-with-parent", "--json-status-fd", str(status), "--clearenv"),
-        *("--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin"),
-        *("--symlink", "usr/sbin", "/sbin", "--symlink", "usr/lib", "/lib"),
-        *("--symlink", "usr/lib64", "/lib64", "--ro-bind", str(folder / "etc"), "/etc"),
-        *("--proc", "/proc", "--dev", "/dev", "--ro-bind", "/sys", "/sys", "--tmpfs", "/tmp"),
-        *("--perms", "0755", "--dir", "/dev/net"),
-        *("--dev-bind", str(folder / "tun"), "/dev/net/tun"),
-        *("--tmpfs", "/var", "--symlink", "var/run", "/run"),
-        *_readable(LAYOUT.private, CAPABILITIES, source, sys.prefix, tests),
-        *("--ro-bind", str(SEED), CAPABILITIES),
-        *("--bind", str(folder / "private"), LAYOUT.private),
-        *("--bind", str(folder / "share"), LAYOUT.share),
-        *("--bind", str(folder / "ephemeral"), LAYOUT.ephemeral),
-        *("--bind", str(folder / "libvirt"), LIBVIRT),
-        *("--ro-bind", source, source, "--ro-bind", sys.prefix, sys.prefix),
-        *("--ro-bind", tests, tests, "--chdir", "/"),
-        *("--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"),
-        *("--cap-add", "CAP_SETPCAP"),
-        *("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups"),
-        *("--inh-caps", "-all", "--bounding-set", "-all", "--no-new-privs", "--"),
+def _sandbox(folder: Path, status: int) -> Sandbox:
+    return Sandbox(
+        etc=folder / "etc",
+        binds={path: folder / name for path, name in OWN.items()},
+        devices={str(devices.TUN): devices.node(devices.TUN, folder)},
+        hostname="testvm",
+        status_fd=status,
     )
-
-
-def _readable(*paths: str) -> Iterator[str]:
-    """The folders above; bubblewrap would make them for root alone."""
-    above = {
-        str(folder) for path in paths for folder in Path(path).parents if len(folder.parts) > 1
-    }
-    for folder in sorted(above):
-        yield from ("--perms", "0755", "--dir", folder)
 
 
 @asynccontextmanager
