@@ -3,7 +3,7 @@
 One object, in memory. What a real server adds of its own (uid, times, versions) is left out.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from kubevirt.apiserver.apply import writes
@@ -113,6 +113,18 @@ class PureServer:
             raise Refusal(str(refusal)) from refusal
         made = self._with_server_fields(made, live)
         return self._store(live, made, api_version, subresource)
+
+    def patch(
+        self, change: Callable[[Object], Object], *, by: str, api_version: str, subresource: str
+    ) -> Object:
+        """Any patch but an apply: what comes out is written like a body."""
+        live = self._live_as(api_version)
+        assert live is not None
+        try:
+            patched = change(live)
+        except UserError as refusal:
+            raise Refusal(str(refusal)) from refusal
+        return self.write(patched, by=by, api_version=api_version, subresource=subresource)
 
     def _unhandled(self, api_version: str, words: str) -> str:
         version = api_version.rpartition("/")[2]

@@ -1,37 +1,21 @@
 """Server-side apply, held against a real server: the same writes, the same objects and owners."""
 
-import asyncio
 from itertools import count
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.contract.racks import RACK_CRD, RACKS
-from tests.contract.twins import Object, Twins
+from tests.contract.twins import Object, Twins, define_racks
 
 from kubevirt.kube.client import Client
-from kubevirt.kube.errors import AlreadyExists, NoSuchResource
 
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _numbers = count()
 
 
 @pytest.fixture(autouse=True)
 async def _racks_are_known(client: Client) -> None:
-    crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", **RACK_CRD}
-    try:
-        await client.raw("POST", CRDS, crd)
-    except AlreadyExists:
-        return
-    async with asyncio.timeout(30):
-        for version in ("v1", "v2"):
-            while True:
-                try:
-                    await client.raw("GET", f"/apis/{RACKS.group}/{version}/racks")
-                    break
-                except NoSuchResource:
-                    await asyncio.sleep(0.05)
+    await define_racks(client)
 
 
 @pytest.fixture
@@ -322,7 +306,13 @@ _writes = st.lists(
     st.tuples(
         st.just("apply"), _managers, _spec, st.booleans(), st.sampled_from(["v1", "v1", "v2"])
     )
-    | st.tuples(st.just("update"), _managers, _spec, st.just(False), st.sampled_from(["v1", "v2"])),
+    | st.tuples(
+        st.sampled_from(["update", "merge"]),
+        _managers,
+        _spec,
+        st.just(False),
+        st.sampled_from(["v1", "v2"]),
+    ),
     min_size=2,
     max_size=7,
 )
@@ -341,6 +331,8 @@ async def test_any_writes_by_anybody(
     for verb, by, spec, force, version in writes:
         if verb == "apply":
             await twins.apply(by, spec, force=force, version=version)
+        elif verb == "merge":
+            await twins.merge_patch(by, {"spec": spec}, version=version)
         else:
             await twins.update(by, _replace(spec), version=version)
 

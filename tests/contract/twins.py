@@ -4,6 +4,7 @@ Only what a server makes up is left aside: uids, versions, and the times of mana
 only presence counts.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
@@ -12,11 +13,40 @@ import msgspec
 from tests.contract.pure_server import PureServer, Refusal
 from tests.contract.racks import GROUP, RACK_CRD
 
+from kubevirt.apiserver.patch import json_patch
+from kubevirt.apiserver.patch import merge as merge_patch
 from kubevirt.kube.client import Client
-from kubevirt.kube.errors import ApiError
+from kubevirt.kube.errors import AlreadyExists, ApiError, NoSuchResource
 
 Object = dict[str, Any]
 APPLY = "application/apply-patch+yaml"
+MERGE = "application/merge-patch+json"
+JSON = "application/json-patch+json"
+
+
+_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+async def define_racks(client: Client) -> None:
+    """Once for each server; the next time it is there already."""
+    crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", **RACK_CRD}
+    try:
+        await client.raw("POST", _CRDS, crd)
+    except AlreadyExists:
+        return
+    async with asyncio.timeout(30):
+        for version in ("v1", "v2"):
+            await _wait_until_served(client, f"/apis/{GROUP}/{version}/racks")
+
+
+async def _wait_until_served(client: Client, path: str) -> None:
+    while True:
+        try:
+            await client.raw("GET", path)
+        except NoSuchResource:
+            await asyncio.sleep(0.05)
+        else:
+            return
 
 
 class Twins:
@@ -83,6 +113,31 @@ class Twins:
             ),
         )
 
+    async def merge_patch(
+        self, by: str, patch: Any, version: str = "v1", subresource: str = ""
+    ) -> None:
+        await self._compare(
+            self._real("PATCH", self._path(version, subresource), patch, MERGE, fieldManager=by),
+            lambda: self._pure.patch(
+                lambda live: merge_patch.merge(live, patch),
+                by=by,
+                api_version=f"{GROUP}/{version}",
+                subresource=subresource,
+            ),
+        )
+
+    async def json_patch(self, by: str, *operations: Any, version: str = "v1") -> None:
+        patch = list(operations)
+        await self._compare(
+            self._real("PATCH", self._path(version), patch, JSON, fieldManager=by),
+            lambda: self._pure.patch(
+                lambda live: json_patch.apply(live, json_patch.parse(patch)),
+                by=by,
+                api_version=f"{GROUP}/{version}",
+                subresource="",
+            ),
+        )
+
     async def _compare(self, real: Any, pure: Callable[[], Object]) -> None:
         """Both answer, or both refuse in the same words; both change something, or neither."""
         expected = await self._outcome_of(real)
@@ -106,7 +161,7 @@ class Twins:
         return {"changed": self._resource_version != before, **seen(made)}
 
     async def _real(
-        self, method: str, path: str, body: Object, content_type: str = "", **params: str
+        self, method: str, path: str, body: Any, content_type: str = "", **params: str
     ) -> Object:
         answer = await self._client.raw(
             method, path, body, params=params, content_type=content_type or "application/json"

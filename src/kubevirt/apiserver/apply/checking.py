@@ -85,20 +85,8 @@ _FITS: Final[dict[Scalar, Callable[[Any], bool]]] = {
     Scalar.BOOLEAN: lambda value: isinstance(value, bool),
     Scalar.ANY: lambda value: not isinstance(value, dict | list),
 }
-_GO_TYPES: Final = {
-    str: "string",
-    bool: "bool",
-    int: "int64",
-    float: "float64",
-    dict: "map[string]interface {}",
-    list: "[]interface {}",
-}
-
-
 _WORDS: Final[dict[Scalar, Callable[[Any], str]]] = {
-    Scalar.NUMERIC: lambda value: (
-        f"expected numeric (int or float), got {_GO_TYPES[value.__class__]}"
-    ),
+    Scalar.NUMERIC: lambda value: f"expected numeric (int or float), got {gotext.type_of(value)}",
     Scalar.STRING: lambda value: (
         f"expected string, got &value.valueUnstructured{{Value:{gotext.syntax(value)}}}"
     ),

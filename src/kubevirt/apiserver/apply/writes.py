@@ -53,7 +53,7 @@ _NEVER_OWNED = FieldSet.of(
 
 
 class BadApply(UserError):  # noqa: N818  # it is what the request is
-    """An apply that cannot be one. `reason` is the Status reason."""
+    """An apply that cannot be one. `reason` is that of the Status; none goes with a 500."""
 
 
 def update(live: Object | None, new: Object, kind: Kind, *, by: str, now: str) -> Object:
@@ -120,9 +120,7 @@ def apply(
     try:
         owners = managed.decode(before.get("metadata", {}).get("managedFields"))
     except BadManagedFields as error:
-        raise BadApply(
-            f"failed to decode managed fields: {error}", reason="InternalError"
-        ) from error
+        raise BadApply(f"failed to decode managed fields: {error}", reason="") from error
     before = _with_entries(before, None)
     if not owners:
         owners = _updated(kind.nothing(), before, owners, kind, by=BEFORE_FIRST_APPLY, now=now)
@@ -157,7 +155,7 @@ def _refuse_what_is_no_configuration(configuration: Object, kind: Kind) -> None:
         gvk = f"{version}, Kind={name}" if "/" in version else f"/{version}, Kind={name}"
         raise BadApply(
             f"failed to create typed patch object ({whose}; {gvk}): {error}",
-            reason="InternalError",
+            reason="",
         ) from error
 
 

@@ -95,3 +95,33 @@ def syntax(value: Any) -> str:
     if isinstance(value, list):
         return "[]interface {}{" + ", ".join(map(syntax, value)) + "}"
     return shown(value)
+
+
+_KINDS: Final = {
+    str: "string",
+    bool: "bool",
+    int: "number",
+    float: "number",
+    dict: "object",
+    list: "array",
+    type(None): "null",
+}
+_TYPES: Final = {
+    str: "string",
+    bool: "bool",
+    int: "int64",
+    float: "float64",
+    dict: "map[string]interface {}",
+    list: "[]interface {}",
+    type(None): "<nil>",
+}
+
+
+def kind_of(value: Any) -> str:
+    """What Go's decoder calls it: `json: cannot unmarshal array into …`."""
+    return _KINDS[value.__class__]
+
+
+def type_of(value: Any) -> str:
+    """`%T` of what JSON decodes to."""
+    return _TYPES[value.__class__]

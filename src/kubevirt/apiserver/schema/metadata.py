@@ -39,7 +39,7 @@ def read(metadata: Any, path: str = "metadata") -> tuple[Metadata, list[str]]:
     if metadata is None:
         return {}, []
     if not isinstance(metadata, dict):
-        has = _GO_KINDS[metadata.__class__]
+        has = gotext.kind_of(metadata)
         raise Undecodable(f"json: cannot unmarshal {has} into Go value of type v1.ObjectMeta")
     unknown: list[str] = []
     return _read_struct(metadata, _OBJECT_META, "ObjectMeta", path, unknown), unknown
@@ -84,15 +84,6 @@ _STRUCTS: Final[dict[str, dict[str, str]]] = {
 _ALWAYS_WRITTEN: Final = {"v1.OwnerReference": ("apiVersion", "kind", "name", "uid")}
 _KEPT_WHEN_EMPTY: Final = ("deletionGracePeriodSeconds", "blockOwnerDeletion", "controller")
 """Pointers in Go: zero is said, not left out."""
-
-_GO_KINDS: Final = {
-    str: "string",
-    bool: "bool",
-    int: "number",
-    float: "number",
-    dict: "object",
-    list: "array",
-}
 
 
 def _read_struct(
@@ -152,7 +143,7 @@ def _read_item(value: Any, kind: str, where: str, path: str, unknown: list[str])
 
 def _expect(value: Any, type_: type, where: str, kind: str) -> Any:
     if value.__class__ is not type_:
-        raise _wrong(_GO_KINDS[value.__class__], where, kind)
+        raise _wrong(gotext.kind_of(value), where, kind)
     return value
 
 

@@ -65,6 +65,8 @@ class Values(Struct, frozen=True, kw_only=True, eq=False):
 class Schema(Struct, kw_only=True, eq=False, weakref=True):
     """One node. Read-only for everyone but the compiler."""
 
+    name: str = ""
+    """Of the definition that it is, without its package: `Container`. Inline schemas have none."""
     type: str = ""
     nullable: bool = False
     default: Json = UNSET
@@ -152,12 +154,17 @@ class _Compiler:
         if named is None:
             # Known before it is filled: a definition may contain itself.
             named = self._named[name] = Schema(
-                has_defaults=True, has_rules=True, has_unique_lists=True, has_embedded=True
+                name=name.rpartition(".")[2],
+                has_defaults=True,
+                has_rules=True,
+                has_unique_lists=True,
+                has_embedded=True,
             )
             self._filled(named, self._definitions[name])
         if "x-kubernetes-map-type" not in site and "x-kubernetes-patch-strategy" not in site:
             return named
-        return self._filled(msgspec.structs.replace(named), {**self._definitions[name], **site})
+        said = {key: value for key, value in site.items() if key not in ("$ref", "allOf")}
+        return self._filled(msgspec.structs.replace(named), {**self._definitions[name], **said})
 
     def _filled(self, node: Schema, source: Mapping[str, Json]) -> Schema:
         for name, value in source.items():

@@ -1,0 +1,88 @@
+"""Bodies of requests: bytes to plain data as Kubernetes reads them, and what is said twice in them.
+
+Numbers become what Go makes of them: whole ones are integers, however they are written, unless they
+do not fit in 64 bits. Of fields that are there twice the last one counts, as in Go; strict decoding
+names them.
+"""
+
+import json
+import re
+from typing import Any, Final
+
+import msgspec
+
+DUPLICATES_SHOWN: Final = 100
+
+_INT64: Final = range(-(2**63), 2**63)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    return int(value) if value.is_integer() and int(value) in _INT64 else value
+
+
+_decoder: Final = msgspec.json.Decoder(float_hook=_number)
+
+
+def decode(body: bytes) -> Any:
+    """Raises `msgspec.DecodeError`."""
+    return _decoder.decode(body)
+
+
+def duplicate_fields(body: bytes, decoded: Any) -> list[str]:
+    """Paths of fields that occur again in their object, each once: for `duplicate field "…"`.
+
+    `decoded` is what `decode` made of the body. It has lost the duplicates, so a body that names more
+    fields than it is looked at again, slowly; so is one that only seems to, by text inside a string.
+    """
+    if _names(body) <= _count(decoded):
+        return []
+    found: dict[str, None] = {}
+    _collect(_all_pairs.decode(body.decode()), "", found)
+    return list(found)[:DUPLICATES_SHOWN]
+
+
+_NAMES: Final = re.compile(rb'"\s*:')
+_BLANKS: Final = (b'" ', b'"\n', b'"\r', b'"\t')
+
+
+def _names(body: bytes) -> int:
+    """How many fields the text names: at least that many, and mostly not more."""
+    if any(each in body for each in _BLANKS):
+        return len(_NAMES.findall(body))
+    inside_strings = 0 if b"\\\\" in body else body.count(b'\\":')
+    return body.count(b'":') - inside_strings
+
+
+def _count(value: Any) -> int:
+    """Fields in all objects."""
+    if value.__class__ is dict:
+        count = len(value)
+        for child in value.values():
+            if child.__class__ is dict or child.__class__ is list:
+                count += _count(child)
+        return count
+    if value.__class__ is list:
+        return sum([_count(item) for item in value if item.__class__ is not str])
+    return 0
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object with everything that was said."""
+
+
+_all_pairs: Final = json.JSONDecoder(object_pairs_hook=_Pairs)
+
+
+def _collect(value: Any, path: str, found: dict[str, None]) -> None:
+    if isinstance(value, _Pairs):
+        seen = set()
+        for name, child in value:
+            below = f"{path}.{name}" if path else name
+            if name in seen:
+                found[below] = None
+            seen.add(name)
+            _collect(child, below, found)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _collect(item, f"{path}[{index}]", found)
