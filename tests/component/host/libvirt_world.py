@@ -38,16 +38,27 @@ LIMIT_S = 20.0
 CLOCK = SystemClock()
 
 
-def a_guest(name: str = "default_testvm", *, devices: str = "", boot: str = "") -> str:
+UUID = "5a3e2c1e-4f6b-4d3a-9a62-0f6c3e1b2d4f"
+
+
+def a_guest(
+    name: str = "default_testvm",
+    *,
+    uuid: str = UUID,
+    devices: str = "",
+    boot: str = "",
+    usb: str = "none",
+) -> str:
     """The smallest machine that QEMU makes; without `boot` it stays in the BIOS for ever."""
     return f"""
     <domain type='qemu'>
       <name>{name}</name>
+      <uuid>{uuid}</uuid>
       <memory unit='MiB'>64</memory>
       <os><type arch='x86_64' machine='q35'>hvm</type>{boot}</os>
       <features><acpi/></features>
       <devices>
-        <controller type='usb' model='none'/>
+        <controller type='usb' model='{usb}'/>
         <memballoon model='virtio'/>
         {devices}
       </devices>

@@ -15,7 +15,12 @@ import libvirt
 import msgspec
 
 from kubevirt.host.libvirt.connection import CALL_LIMIT_S, Caller
-from kubevirt.host.libvirt.errors import LibvirtError, NoSuchDomainError, UnsupportedCallError
+from kubevirt.host.libvirt.errors import (
+    DomainExistsError,
+    LibvirtError,
+    NoSuchDomainError,
+    UnsupportedCallError,
+)
 from kubevirt.host.libvirt.screenshot import IMAGE_LIMIT, png_from
 from kubevirt.host.libvirt.states import DomainState, state_of
 from kubevirt.host.libvirt.stats import DomainStats, stats_from
@@ -65,13 +70,25 @@ class BlockInfo(msgspec.Struct, frozen=True, kw_only=True):
     """How long the file or device is."""
 
 
+class _Named(Element, frozen=True, kw_only=True):
+    """All of a domain that must be known of a definition that may be somebody else's."""
+
+    name: str
+
+
 async def create(caller: Caller, domain: Domain | str, *, paused: bool = False) -> "LiveDomain":
     """Starts a guest; a definition in XML must come from `to_xml` or a hook, and is libvirt's to judge."""
     text = domain if isinstance(domain, str) else to_xml(domain)
     flags = libvirt.VIR_DOMAIN_START_PAUSED if paused else 0
-    name = await caller.call(
-        "start the guest", lambda it: it.createXML(text, flags).name(), limit_s=START_LIMIT_S
-    )
+    try:
+        name = await caller.call(
+            "start the guest", lambda it: it.createXML(text, flags).name(), limit_s=START_LIMIT_S
+        )
+    except LibvirtError as error:
+        # libvirt has three codes for this, two of which mean other things as well.
+        if await LiveDomain(caller, from_xml(text, _Named).name).exists():
+            raise DomainExistsError(str(error), code=error.code) from None
+        raise
     return LiveDomain(caller, name)
 
 
