@@ -17,6 +17,8 @@ import signal
 from contextlib import suppress
 from typing import Final
 
+from msgspec.structs import replace
+
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Unreachable, UserError
 from kubevirt.base.log import get_logger
@@ -34,7 +36,11 @@ from kubevirt.components.launcher.wish import Wish, wish_in
 from kubevirt.host.libvirt.connection import Caller
 from kubevirt.host.libvirt.daemon import Daemon
 from kubevirt.host.libvirt.domain import LiveDomain, create
-from kubevirt.host.libvirt.errors import DomainExistsError, NoSuchDomainError
+from kubevirt.host.libvirt.errors import (
+    DomainExistsError,
+    DomainRefusedError,
+    NoSuchDomainError,
+)
 from kubevirt.host.libvirt.states import DomainState, State
 from kubevirt.rpc import reports
 from kubevirt.virt.domain import domain as xml
@@ -172,26 +178,35 @@ class Guest:
 
     async def _start(self, instance: bytes, options: bytes | None) -> None:
         await self._end_lost_qemu()
-        prepared = await self._prepared(instance, options)
+        order = Order(instance=instance, options=options)
+        prepared = await self._prepared(order)
         self._notes.remember_instance(instance)
         try:
             await self._bring_up(prepared.xml)
-        except BaseException:
+        except BaseException as error:
             if not self._notes.has_started:
                 await self._end_lost_qemu()
                 prepared.undo()
                 self._notes.forget_qemu()
+            if isinstance(error, DomainRefusedError):
+                await self._explain(order)
             raise
         for note in prepared.notes:
             self._happenings.tell(note.reason, note.message, WARNING)
 
-    async def _prepared(self, instance: bytes, options: bytes | None) -> Prepared:
+    async def _prepared(self, order: Order) -> Prepared:
         if self._preparer is None:
             raise AssertionError("a manager that found a guest does not start one")
+        return await self._preparer.prepare(order)
+
+    async def _explain(self, order: Order) -> None:
+        """Raises a better sentence than libvirt's, if what it refused is something that QEMU lacks.
+
+        What QEMU offers is asked for only now: most guests want nothing unusual, and asking takes time.
+        """
         offers = await self._qemu.offers()
-        return await self._preparer.prepare(
-            Order(instance=instance, options=options, offers=offers)
-        )
+        prepared = await self._prepared(replace(order, offers=offers))
+        prepared.undo()
 
     async def _bring_up(self, wanted: str) -> None:
         """A daemon that dies on the way may have started QEMU, and its successor may end it again; so

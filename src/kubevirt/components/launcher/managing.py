@@ -53,7 +53,7 @@ async def manage(settings: Settings, notes: Notes, preparer: Preparer | None, cl
         notifier = Notifier(notify.Handler(caller), clock)
         happenings = Happenings(settings, notifier, clock)
         picture = Picture(settings, notifier)
-        qemu = Qemu(virt)
+        qemu = Qemu(virt, kvm=settings.kvm)
         guest = Guest(
             settings=settings,
             hypervisor=virt,
