@@ -1,0 +1,105 @@
+"""The daemon itself: where it lives, what it learns, what it leaves out."""
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+from tests.component.host.libvirt_world import a_guest, needs_libvirt, world
+
+from kubevirt.base.errors import ConfigError
+from kubevirt.host.libvirt.daemon import Daemon, DaemonSettings
+from kubevirt.host.libvirt.domain import create
+from kubevirt.host.libvirt.errors import UnsupportedCallError
+
+pytestmark = needs_libvirt
+
+
+def a_daemon(home: Path, program: str = "/usr/sbin/libvirtd", seed: Path | None = None) -> Daemon:
+    seed_folder = None if seed is None else str(seed)
+    return Daemon(DaemonSettings(home=str(home), program=program, capabilities_seed=seed_folder))
+
+
+def test_a_home_that_is_too_deep_for_sockets_is_refused_before_anything_starts() -> None:
+    a_daemon(Path("/var/run/libvirt"))
+    with pytest.raises(ConfigError, match="13 characters too long for the sockets of a guest"):
+        a_daemon(Path("/var/run/kubevirt-private/libvirt/x12"))
+
+
+def test_virtqemud_has_its_own_names() -> None:
+    daemon = a_daemon(Path("/run/x"), "/usr/sbin/virtqemud")
+    assert daemon.socket == Path("/run/x/run/libvirt/virtqemud-sock")
+    assert "/run/x/libvirt/virtqemud.conf" in daemon.argv
+    assert "listen" not in daemon._daemon_config()
+    assert "listen_tcp = 0" in a_daemon(Path("/run/x"))._daemon_config()
+
+
+def test_preparing_again_changes_nothing_that_matters(tmp_path: Path) -> None:
+    home = Path("/tmp") / f"kv-{tmp_path.name[-8:]}"
+    daemon = a_daemon(home)
+    try:
+        daemon.prepare()
+        kept = daemon.capabilities / "known.xml"
+        kept.write_text("learned")
+        seed = tmp_path / "seed"
+        seed.mkdir()
+        (seed / "known.xml").write_text("older")
+        (seed / "new.xml").write_text("seeded")
+        a_daemon(home, seed=seed).prepare()
+        assert kept.read_text() == "learned"
+        assert (daemon.capabilities / "new.xml").read_text() == "seeded"
+    finally:
+        shutil.rmtree(home)
+
+
+def test_the_environment_holds_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    environment = a_daemon(Path("/run/x")).environment
+    assert "SECRET_TOKEN" not in environment
+    assert set(environment) >= {"XDG_RUNTIME_DIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "HOME"}
+
+
+async def test_what_one_daemon_learned_spares_the_next_one_from_asking_qemu(
+    tmp_path: Path,
+) -> None:
+    async with world() as first:
+        await first.start_daemon()
+        async with first.connected() as connection:
+            await create(connection, a_guest())
+        learned = _contents(first.daemon.capabilities)
+        _write(tmp_path, learned)
+    assert learned
+    async with world(seed=tmp_path) as second:
+        await second.start_daemon()
+        began = time.time()
+        async with second.connected() as connection:
+            await create(connection, a_guest())
+        assert _contents(second.daemon.capabilities) == learned
+        # libvirt writes the file anew when it does not believe what is in it.
+        assert all(each.stat().st_mtime < began for each in second.daemon.capabilities.iterdir())
+
+
+async def test_only_qemus_driver_is_there() -> None:
+    async with world() as it:
+        await it.start_daemon()
+        async with it.connected() as connection:
+            with pytest.raises(UnsupportedCallError):
+                await connection.call(
+                    "list networks",
+                    lambda it: it.listAllNetworks(),  # type: ignore[attr-defined]  # no stub: never used
+                )
+
+
+async def test_the_daemon_listens_at_its_socket_only() -> None:
+    async with world() as it:
+        await it.start_daemon()
+        assert await it.run("cat /proc/net/tcp /proc/net/tcp6 /proc/net/udp | grep -vc sl") == "0"
+
+
+def _contents(folder: Path) -> dict[str, bytes]:
+    return {each.name: each.read_bytes() for each in folder.iterdir()}
+
+
+def _write(folder: Path, contents: dict[str, bytes]) -> None:
+    for name, data in contents.items():
+        (folder / name).write_bytes(data)
