@@ -1,0 +1,25 @@
+"""A machine for the guests of each module: booting is dear, so its tests share one guest or a few."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from tests.component.host.net_world import a_world
+from tests.e2e.nouns import guests
+from tests.e2e.standalone.driver import Machine, a_home
+
+from guestimage import image
+
+
+@pytest.fixture(scope="module")
+def machine(guest_images: image.Images) -> Iterator[Machine]:
+    """Nothing is left of any guest when the module is over."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root: networks and sandboxes are made")
+    with a_home() as home, a_world() as world:
+        machine = Machine(home, world, guest_images.folder)
+        yield machine
+        left = dict(machine.leftovers())
+        # Control groups are the machine's, and others may run guests at the same time.
+        left["cgroups"] = [each for each in machine.cgroups() if guests.family(machine) in each]
+        assert not any(left.values()), left

@@ -1,0 +1,123 @@
+"""Network cards: every model by one of the two bindings, and all that a card can be told.
+
+outside, 10.244.1.1 ──── machine (virt-launcher) ──── the guest
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.component.host.net_world import MTU
+from tests.e2e.nouns.guests import Guest, Spec, refusal, running
+from tests.e2e.standalone.driver import Machine
+
+pytestmark = pytest.mark.timeout(300)
+
+OUTSIDE = "10.244.1.1"
+MAC = "02:00:5e:10:00:07"
+
+MASQUERADE = {"masquerade": {}}
+BRIDGE = {"bridge": {}}
+
+
+@pytest.fixture(scope="module")
+def guest(machine: Machine) -> Iterator[Guest]:
+    options = {
+        "bootFileName": "boot.efi",
+        "tftpServerName": "tftp.example.com",
+        "ntpServers": ["192.0.2.1", "192.0.2.2"],
+        "privateOptions": [{"option": 240, "value": "of our own"}],
+    }
+    spec = Spec(
+        interface={**MASQUERADE, "macAddress": MAC, "dhcpOptions": options},
+        devices={"networkInterfaceMultiqueue": True},
+        domain={"cpu": {"cores": 2}},
+    )
+    with running(machine, spec) as guest:
+        yield guest
+
+
+@pytest.fixture(scope="module")
+def bridged(machine: Machine) -> Iterator[Guest]:
+    with running(machine, Spec(interface={**BRIDGE, "macAddress": MAC})) as guest:
+        yield guest
+
+
+def reaches_out(guest: Guest) -> bool:
+    return guest.attempt(f"ping -c 1 -W 10 {OUTSIDE} >/dev/null")[0] == 0
+
+
+def driver(guest: Guest) -> str:
+    return guest.run("basename $(readlink -f /sys/class/net/eth0/device/driver)")
+
+
+# Bindings and models.
+
+
+def test_a_masqueraded_card_has_an_address_of_its_own_and_reaches_out(guest: Guest) -> None:
+    assert "10.0.2.2/24" in guest.run("ip -4 -o addr show dev eth0")
+    assert reaches_out(guest)
+
+
+def test_a_bridged_card_has_the_address_of_the_pod_and_reaches_out(bridged: Guest) -> None:
+    pod = bridged.session.said.partition(" runs at ")[2].partition(";")[0]
+    assert pod
+    assert f"{pod}/" in bridged.run("ip -4 -o addr show dev eth0")
+    assert reaches_out(bridged)
+
+
+def test_a_card_is_virtio_if_nothing_is_said(guest: Guest) -> None:
+    assert driver(guest) == "virtio_net"
+
+
+@pytest.mark.parametrize(
+    ("model", "binding", "name"),
+    [
+        ("e1000", MASQUERADE, "e1000"),
+        ("e1000e", BRIDGE, "e1000e"),
+        ("rtl8139", MASQUERADE, "8139cp"),
+        ("pcnet", BRIDGE, "pcnet32"),
+        ("ne2k_pci", MASQUERADE, "ne2k-pci"),
+    ],
+)
+def test_a_card_of_each_model_is_found_by_its_driver_and_reaches_out(
+    machine: Machine, model: str, binding: dict[str, object], name: str
+) -> None:
+    with running(machine, Spec(interface={**binding, "model": model})) as guest:
+        assert driver(guest) == name
+        assert reaches_out(guest)
+
+
+def test_a_model_that_qemu_lacks_is_refused(machine: Machine) -> None:
+    why = refusal(machine, Spec(interface={**MASQUERADE, "model": "abacus"}))
+    assert "uses model 'abacus' that is not supported" in why
+
+
+# What a card is told.
+
+
+def test_the_mac_address_is_the_one_of_the_manifest(guest: Guest, bridged: Guest) -> None:
+    assert guest.read("/sys/class/net/eth0/address") == MAC
+    assert bridged.read("/sys/class/net/eth0/address") == MAC
+
+
+def test_a_card_has_queues_for_each_processor(guest: Guest, bridged: Guest) -> None:
+    assert guest.run("ls /sys/class/net/eth0/queues").split() == ["rx-0", "rx-1", "tx-0", "tx-1"]
+    assert bridged.run("ls /sys/class/net/eth0/queues").split() == ["rx-0", "tx-0"]
+
+
+def test_the_mtu_is_the_pods(guest: Guest, bridged: Guest) -> None:
+    assert guest.read("/sys/class/net/eth0/mtu") == str(MTU)
+    assert bridged.read("/sys/class/net/eth0/mtu") == str(MTU)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("bootfile", "boot.efi"),
+        ("tftp", "tftp.example.com"),
+        ("ntpsrv", "192.0.2.1 192.0.2.2"),
+        ("opt240", b"of our own".hex()),
+    ],
+)
+def test_dhcp_options_of_the_manifest_are_in_the_lease(guest: Guest, name: str, value: str) -> None:
+    assert guest.run(f"grep -h ^{name}= /run/leases/*") == f"{name}={value}"
