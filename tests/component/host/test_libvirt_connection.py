@@ -12,6 +12,7 @@ import libvirt
 import pytest
 from tests.component.host.libvirt_world import (
     CLOCK,
+    World,
     a_guest,
     needs_libvirt,
     next_event,
@@ -123,6 +124,33 @@ async def test_a_killed_daemon_leaves_the_guest_running_and_the_next_one_finds_i
             assert not await it.is_alive(pid)
 
 
+async def test_a_question_asked_while_the_daemon_dies_is_answered_by_the_next_one() -> None:
+    async with world() as it:
+        await it.start_daemon()
+        async with it.hypervisor() as virt:
+            guest = await create(virt, a_guest())
+            for _ in range(3):
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(_restarted(it))
+                    for _ in range(20):
+                        assert (await guest.state()).state == State.RUNNING
+
+
+async def test_an_order_given_while_the_daemon_dies_is_not_given_twice() -> None:
+    async with world() as it:
+        await it.start_daemon()
+        async with it.hypervisor() as virt:
+            tries: list[int] = []
+
+            def work(_: libvirt.virConnect) -> None:
+                tries.append(1)
+                raise _lost()
+
+            with pytest.raises(DaemonUnreachableError):
+                await virt.call("do it", work, limit_s=5)
+            assert len(tries) == 1
+
+
 async def test_events_come_in_order_and_go_on_after_the_daemon_was_killed() -> None:
     async with world() as it:
         await it.start_daemon()
@@ -200,6 +228,20 @@ async def test_waiting_for_a_socket_ends_as_soon_as_somebody_listens(tmp_path: P
 async def test_waiting_for_a_socket_that_nobody_makes_says_so(tmp_path: Path) -> None:
     with pytest.raises(DaemonUnreachableError, match=r"nothing listens at .*sock after 0\.1 s"):
         await wait_for_socket(tmp_path / "sock", clock=CLOCK, limit_s=0.1)
+
+
+async def _restarted(it: World) -> None:
+    await it.kill_daemon()
+    await it.start_daemon(wait=False)
+
+
+def _lost() -> libvirt.libvirtError:
+    """As the library raises it when the other end is gone."""
+    try:
+        libvirt.open("qemu+unix:///session?socket=/nowhere")
+    except libvirt.libvirtError as error:
+        return error
+    raise AssertionError("there is a daemon nowhere")
 
 
 def _pause(connection: libvirt.virConnect, name: str) -> None:

@@ -57,8 +57,19 @@ _CLOSE_REASONS: Final = (
 class Caller(Protocol):
     """Who can call libvirt: a connection, or the hypervisor that keeps one."""
 
-    async def call(self, doing: str, work: Work[T], *, limit_s: float = CALL_LIMIT_S) -> T:
-        """`work` in a thread; `doing` completes the sentence "cannot …" of its error."""
+    async def call(
+        self,
+        doing: str,
+        work: Work[T],
+        *,
+        limit_s: float = CALL_LIMIT_S,
+        repeatable: bool = False,
+    ) -> T:
+        """`work` in a thread; `doing` completes the sentence "cannot …" of its error.
+
+        What is `repeatable` may be done again if the daemon died over it; for the rest nobody can
+        know whether it was done.
+        """
         ...
 
 
@@ -106,7 +117,14 @@ class Connection:
         """Whether a call would run at once."""
         return not self._unanswered and not self.lost.is_open
 
-    async def call(self, doing: str, work: Work[T], *, limit_s: float = CALL_LIMIT_S) -> T:
+    async def call(
+        self,
+        doing: str,
+        work: Work[T],
+        *,
+        limit_s: float = CALL_LIMIT_S,
+        repeatable: bool = False,  # noqa: ARG002  # a connection has only one daemon
+    ) -> T:
         library = self._library
         if library is None or self.lost.is_open:
             raise self._loss(doing)

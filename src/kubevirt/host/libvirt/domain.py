@@ -95,7 +95,9 @@ async def create(caller: Caller, domain: Domain | str, *, paused: bool = False) 
 async def running(caller: Caller) -> tuple["LiveDomain", ...]:
     """The guests that there are: after a restart, whatever was left running."""
     names = await caller.call(
-        "list the guests", lambda it: [each.name() for each in it.listAllDomains()]
+        "list the guests",
+        lambda it: [each.name() for each in it.listAllDomains()],
+        repeatable=True,
     )
     return tuple(LiveDomain(caller, name) for name in names)
 
@@ -111,17 +113,17 @@ class LiveDomain:
 
     async def exists(self) -> bool:
         try:
-            await self._call("find the guest", lambda it: it.isActive())
+            await self._look("find the guest", lambda it: it.isActive())
         except NoSuchDomainError:
             return False
         return True
 
     async def state(self) -> DomainState:
-        number, reason = await self._call("ask for the guest's state", lambda it: it.state())
+        number, reason = await self._look("ask for the guest's state", lambda it: it.state())
         return state_of(number, reason)
 
     async def xml(self) -> str:
-        return await self._call("read the guest's definition", lambda it: it.XMLDesc())
+        return await self._look("read the guest's definition", lambda it: it.XMLDesc())
 
     async def read(self) -> Domain:
         """What runs, in the house's own terms: libvirt's additions that no class names are left out."""
@@ -135,15 +137,15 @@ class LiveDomain:
             found = it.connect().domainListGetStats([it], 0, flags)
             return stats_from(found[0][1] if found else {})
 
-        return await self._call("read the guest's statistics", ask)
+        return await self._look("read the guest's statistics", ask)
 
     async def memory_stats(self) -> dict[str, int]:
         """Of the balloon driver, KiB, under libvirt's names; only what the guest tells."""
-        return await self._call("read the guest's memory", lambda it: it.memoryStats())
+        return await self._look("read the guest's memory", lambda it: it.memoryStats())
 
     async def block_info(self, device: str) -> BlockInfo:
         """By target (vda) or path."""
-        capacity, allocation, physical = await self._call(
+        capacity, allocation, physical = await self._look(
             f"measure the disk {device}", lambda it: it.blockInfo(device)
         )
         return BlockInfo(capacity=capacity, allocation=allocation, physical=physical)
@@ -256,10 +258,18 @@ class LiveDomain:
         work: Callable[[libvirt.virDomain], T],
         *,
         limit_s: float = CALL_LIMIT_S,
+        repeatable: bool = False,
     ) -> T:
         return await self._caller.call(
-            doing, lambda it: work(it.lookupByName(self.name)), limit_s=limit_s
+            doing,
+            lambda it: work(it.lookupByName(self.name)),
+            limit_s=limit_s,
+            repeatable=repeatable,
         )
+
+    async def _look(self, doing: str, work: Callable[[libvirt.virDomain], T]) -> T:
+        """A call that changes nothing, and so may be made twice."""
+        return await self._call(doing, work, repeatable=True)
 
 
 def _received(it: libvirt.virDomain, screen: int) -> tuple[str, bytes]:

@@ -59,9 +59,24 @@ class Hypervisor:
         self._opening = asyncio.Lock()
         """Connections to one daemon are opened one at a time: see `wire.py`."""
 
-    async def call(self, doing: str, work: Work[T], *, limit_s: float = CALL_LIMIT_S) -> T:
+    async def call(
+        self,
+        doing: str,
+        work: Work[T],
+        *,
+        limit_s: float = CALL_LIMIT_S,
+        repeatable: bool = False,
+    ) -> T:
         deadline = self._clock.monotonic() + limit_s
-        connection = await self._connected(doing, limit_s)
+        while True:
+            try:
+                return await self._call_once(doing, work, deadline)
+            except DaemonUnreachableError:
+                if not repeatable or not self._left(deadline):
+                    raise
+
+    async def _call_once(self, doing: str, work: Work[T], deadline: float) -> T:
+        connection = await self._connected(doing, self._left(deadline))
         if connection.is_idle:
             return await connection.call(doing, work, limit_s=self._left(deadline))
         async with self._connection_for_one(doing, deadline) as extra:

@@ -32,7 +32,7 @@ class Offers(Struct, frozen=True, kw_only=True):
 
 async def versions(caller: Caller) -> Versions:
     libvirt, qemu = await caller.call(
-        "ask for versions", lambda it: (it.getLibVersion(), it.getVersion())
+        "ask for versions", lambda it: (it.getLibVersion(), it.getVersion()), repeatable=True
     )
     return Versions(libvirt=_dotted(libvirt), qemu=_dotted(qemu))
 
