@@ -82,4 +82,5 @@ def test_what_qemu_says_cannot_break_the_line_or_the_log() -> None:
 
 def test_a_qemu_that_said_nothing_has_no_last_words() -> None:
     assert last_words(b"") == ""
+    assert last_words(b"/usr/bin/qemu-system-x86_64 \\\n-name guest=x,debug-threads=on\n") == ""
     assert last_words(b"2026-11-15 14:12:30.787+0000: shutting down, reason=crashed\n") == ""

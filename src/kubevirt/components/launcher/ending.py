@@ -4,6 +4,7 @@ libvirt knows best, if it was there: it heard QEMU say that the guest powered it
 QEMU's exit code is left, which the monitor has kept.
 """
 
+import re
 import signal
 from collections.abc import Mapping
 from typing import Final
@@ -25,7 +26,7 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
 
 
 WORDS_LIMIT: Final = 300
-QEMU: Final = "qemu-system-"
+_QEMU_SAYS: Final = re.compile(r"qemu-system-\w+: (.+)")
 
 _STATES: Final[Mapping[str, str]] = {
     reports.BY_CRASH: reports.CRASHED,
@@ -88,9 +89,6 @@ def how(exit_code: int | None) -> str:
 
 def last_words(log: bytes) -> str:
     """What QEMU itself said last, of a log that libvirt writes to as well; empty if it said nothing."""
-    for line in reversed(log.decode(errors="replace").splitlines()):
-        _, found, words = line.partition(QEMU)
-        if found and not line.startswith("-"):
-            said = words.partition(": ")[2] or words
-            return "".join(each if each.isprintable() else " " for each in said)[:WORDS_LIMIT]
-    return ""
+    said = _QEMU_SAYS.findall(log.decode(errors="replace"))
+    words = said[-1] if said else ""
+    return "".join(each if each.isprintable() else " " for each in words)[:WORDS_LIMIT]

@@ -69,9 +69,7 @@ class Guest:
         happenings: Happenings,
         clock: Clock,
     ) -> None:
-        self.domain = LiveDomain(
-            PatientCaller(hypervisor, clock), f"{settings.namespace}_{settings.name}"
-        )
+        self.domain = LiveDomain(PatientCaller(hypervisor), f"{settings.namespace}_{settings.name}")
         self.over: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
         """How it ended. Nothing starts after that."""
         self.has_started = asyncio.Event()
@@ -177,9 +175,11 @@ class Guest:
             raise UserError("the launcher is ending and starts no guest any more", reason="Ending")
 
     async def _start(self, instance: bytes, options: bytes | None) -> None:
+        began = self._clock.monotonic()
         await self._end_lost_qemu()
         order = Order(instance=instance, options=options)
         prepared = await self._prepared(order)
+        prepared_at = self._clock.monotonic()
         self._notes.remember_instance(instance)
         try:
             await self._bring_up(prepared.xml)
@@ -191,6 +191,11 @@ class Guest:
             if isinstance(error, DomainRefusedError):
                 await self._explain(order)
             raise
+        log.info(
+            "the guest was started",
+            preparing_s=round(prepared_at - began, 3),
+            starting_s=round(self._clock.monotonic() - prepared_at, 3),
+        )
         for note in prepared.notes:
             self._happenings.tell(note.reason, note.message, WARNING)
 

@@ -1,32 +1,29 @@
 """Patience: a call that libvirt's daemon died under is made again when the daemon is back.
 
-Only for calls that may be made twice: questions, and orders like "pause". What runs a program in the guest, or
-starts one, decides for itself.
+The hypervisor does so for questions. A launcher's orders may be repeated as well: pausing what is paused, or
+ending what has ended, does no harm, and a handler should not have to know that a daemon was away. What starts
+something, a guest or a program in it, decides for itself.
 """
 
 from typing import TypeVar
 
-from kubevirt.base.clock import Clock
 from kubevirt.host.libvirt.connection import CALL_LIMIT_S, Caller, Work
-from kubevirt.host.libvirt.errors import DaemonUnreachableError
 
 T = TypeVar("T")
 
 
 class PatientCaller:
-    """A `Caller` above another. The limit holds for both tries together."""
+    """A `Caller` above another, to which everything is repeatable."""
 
-    def __init__(self, caller: Caller, clock: Clock) -> None:
+    def __init__(self, caller: Caller) -> None:
         self._caller = caller
-        self._clock = clock
 
-    async def call(self, doing: str, work: Work[T], *, limit_s: float = CALL_LIMIT_S) -> T:
-        deadline = self._clock.monotonic() + limit_s
-        try:
-            return await self._caller.call(doing, work, limit_s=limit_s)
-        except DaemonUnreachableError:
-            # A daemon that hangs has used up the time; one that died is back in a moment.
-            left_s = deadline - self._clock.monotonic()
-            if left_s <= 0:
-                raise
-            return await self._caller.call(doing, work, limit_s=left_s)
+    async def call(
+        self,
+        doing: str,
+        work: Work[T],
+        *,
+        limit_s: float = CALL_LIMIT_S,
+        repeatable: bool = True,  # noqa: ARG002  # whoever says no is overruled
+    ) -> T:
+        return await self._caller.call(doing, work, limit_s=limit_s, repeatable=True)
