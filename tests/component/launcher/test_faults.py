@@ -6,6 +6,7 @@ import shutil
 import signal
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 import pytest
 from tests.component.launcher.world import World, launched
@@ -168,3 +169,50 @@ async def test_a_handler_that_was_away_hears_the_state_of_now() -> None:
         world.handler.is_away = False
         await world.handler.hears("Paused")
         assert len(world.handler.reports) - heard <= 2
+
+
+async def test_a_handler_that_never_hears_does_not_keep_the_launcher() -> None:
+    async with launched(farewell_s=1.0) as world:
+        await world.runs()
+        world.handler.is_away = True
+        await world.launcher.kill(world.vmi())
+        began = time.monotonic()
+        assert await world.ended() == 0
+        assert time.monotonic() - began < 1 + SLACK
+        world.handler.is_away = False
+
+
+async def test_without_any_handler_a_launcher_waits_for_none() -> None:
+    async with launched(standalone=True, has_handler=False) as world:
+        await world.launcher.sync(world.vmi())
+        await world.until(lambda: world.note("started") or (world.notes / "started").exists())
+        await world.launcher.kill(world.vmi())
+        assert await world.ended(SLACK) == 0
+        assert world.note("ending") == "the guest was ended: virt-handler asked for it"
+
+
+async def test_a_preparer_that_dies_is_replaced_with_the_manager() -> None:
+    async with launched() as world:
+        await world.until(lambda: world.pid_of("preparer"))
+        manager = world.pid_of("manager")
+        world.kill("preparer")
+        await sync_again_and_again(world)
+        await world.handler.hears("Running")
+        assert world.pid_of("manager") != manager
+        await world.until(lambda: world.pid_of("preparer") is None, 5)
+
+
+async def test_a_launcher_that_is_told_to_end_during_a_start_leaves_nothing() -> None:
+    for delay_s in (0.0, 0.1, 0.25):
+        async with launched(standalone=True) as world:
+            starting = asyncio.create_task(sync_once(world, terminationGracePeriodSeconds=0))
+            await asyncio.sleep(delay_s)
+            world.terminate()
+            await world.ended(10)
+            await starting
+            assert world.note("ending")
+
+
+async def sync_once(world: World, **changes: int) -> None:
+    with suppress(NoAnswer, Refused):
+        await world.launcher.sync(world.vmi(**changes))

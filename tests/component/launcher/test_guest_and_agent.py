@@ -139,3 +139,23 @@ async def test_a_launcher_that_is_told_to_end_lets_its_guest_shut_down(
         world.terminate()  # and no handler reacts
         assert await world.ended(BOOT_S) == 0
         assert world.note("ending") == "the guest has shut down"
+
+
+async def test_a_full_disk_pauses_the_guest_and_says_which(guest_images: image.Images) -> None:
+    root = guest_images.qcow2(guests.CIRROS)
+    async with launched(images=[root], scratch_bytes=24 << 20) as world:
+        disks = [{"name": name, "disk": {"bus": "virtio"}} for name in ("root", "scratch")]
+        scratch = {"name": "scratch", "emptyDisk": {"capacity": "256Mi"}}
+        await world.runs(
+            domain=FROM_DISK["domain"],
+            devices={"disks": disks},
+            volumes=[*FROM_DISK["volumes"], scratch],
+        )
+        await world.handler.told(lambda it: it.reports[-1][1].status.os_info.name, BOOT_S)
+        fill = "dd if=/dev/urandom of=/dev/vdb bs=1M count=64 oflag=direct >/dev/null 2>&1 &"
+        await world.launcher.exec(DOMAIN, "/bin/sh", ["-c", fill], 20)
+        await world.handler.hears("Paused", "IOError")
+        await world.handler.told(lambda it: it.events)
+        event = world.handler.events[-1]
+        assert event["reason"] == "IOerror"
+        assert event["message"] == "VM Paused due to not enough space on volume: scratch"

@@ -13,10 +13,11 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,14 @@ OWN = {
 
 SEED = Path(tempfile.gettempdir(), f"kubevirt-test-capabilities-{os.geteuid()}")
 """What libvirt learned about QEMU in earlier tests."""
+
+MARKS = {
+    "manager": (b"kubevirt.components.launcher.manager", True),
+    "preparer": (b"kubevirt.components.launcher.manager", False),
+    "libvirtd": (b"libvirtd", True),
+    "qemu": (b"qemu-system", True),
+}
+"""A word of the command line, and whether it is a child of the monitor."""
 
 Report = tuple[str, reports.Domain]
 
@@ -160,13 +169,12 @@ class World:
     # Processes inside.
 
     def pid_of(self, who: str) -> int | None:
-        """`manager`, `libvirtd` or `qemu`; our number of it."""
-        marks = {"manager": "kubevirt.components.launcher.manager", "qemu": "qemu-system"}
+        """`manager`, `preparer`, `libvirtd` or `qemu`; our number of it."""
+        mark, parent = MARKS[who]
         for pid in self.pids():
             with suppress(FileNotFoundError, ProcessLookupError):
                 line = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-                words = [word.decode(errors="replace") for word in line[:4]]
-                if pid != self.pid and any(marks.get(who, who) in word for word in words):
+                if any(mark in word for word in line[:4]) and _is_child(pid, self.pid) is parent:
                     return pid
         return None
 
@@ -252,11 +260,18 @@ def tiny_vmi(**changed: Any) -> dict[str, Any]:
 
 @asynccontextmanager
 async def launched(
-    *, grace_s: float = 100, images: Sequence[Path] = (), **changed: Any
+    *,
+    grace_s: float = 100,
+    images: Sequence[Path] = (),
+    scratch_bytes: int | None = None,
+    has_handler: bool = True,
+    **changed: Any,
 ) -> AsyncIterator[World]:
     """`changed` are settings of the manager; `images` become container disks, in their order."""
     with ExitStack() as stack:
         folder = stack.enter_context(_folders())
+        if scratch_bytes is not None:
+            stack.enter_context(_small(folder / "ephemeral", scratch_bytes))
         for number, image in enumerate(images):
             shutil.copyfile(image, folder / f"share/container-disks/disk_{number}.img")
         libvirt = DaemonSettings(home=LIBVIRT, capabilities_seed=str(SEED))
@@ -279,7 +294,7 @@ async def launched(
                 pid = int(json.loads(await asyncio.to_thread(status.readline))["child-pid"])
                 world = World(folder, process, pid, log)
                 try:
-                    async with _connected(world):
+                    async with _connected(world, has_handler=has_handler):
                         yield world
                 except BaseException:
                     sys.stderr.write(world.log[-20000:])
@@ -305,6 +320,18 @@ def _folders() -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
+@contextmanager
+def _small(folder: Path, size_bytes: int) -> Iterator[None]:
+    """A file system that is soon full."""
+    options = f"size={size_bytes},mode=0755,uid={USER},gid={USER}"
+    mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+    subprocess.run(mount, check=True, timeout=10)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True, timeout=10)
+
+
 def _outside(folder: Path, path: str) -> Path:
     """Where a path of the launcher's is for us."""
     inside, name = next(each for each in OWN.items() if f"{path}/".startswith(f"{each[0]}/"))
@@ -328,14 +355,14 @@ def _sandbox(folder: Path, status: int) -> Sandbox:
 
 
 @asynccontextmanager
-async def _connected(world: World) -> AsyncIterator[None]:
-    ear = world.folder / "share/domain-notify-pipe.sock"
-    services = {notify.SERVICE: world.handler, notify.INFO_SERVICE: world.handler}
-    async with (
-        serving.serving(str(ear), services),
-        Caller(str(world.socket), "the launcher") as caller,
-    ):
-        os.chown(ear, USER, USER)
+async def _connected(world: World, *, has_handler: bool) -> AsyncIterator[None]:
+    async with AsyncExitStack() as stack:
+        if has_handler:
+            ear = world.folder / "share/domain-notify-pipe.sock"
+            services = {notify.SERVICE: world.handler, notify.INFO_SERVICE: world.handler}
+            await stack.enter_async_context(serving.serving(str(ear), services))
+            os.chown(ear, USER, USER)
+        caller = await stack.enter_async_context(Caller(str(world.socket), "the launcher"))
         world.launcher = cmd.Launcher(caller)
         await world.until(lambda: world.socket.exists() or not world.process.is_running)
         assert world.process.is_running, "the launcher has ended at once"
@@ -354,6 +381,11 @@ def _kill(pid: int) -> None:
     """The whole namespace ends with its first process."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
+
+
+def _is_child(pid: int, parent: int) -> bool:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return f"PPid:\t{parent}" in lines
 
 
 def _pid_namespace(pid: int) -> str:

@@ -19,6 +19,8 @@ from kubevirt.base.errors import ConfigError
 from kubevirt.components.launcher import preparer, settings
 from kubevirt.components.launcher.notes import Notes
 
+log = logs.get_logger(__name__)
+
 USELESS: Final = 64
 """Another start of the manager would not help."""
 
@@ -34,7 +36,11 @@ def main(argv: list[str]) -> int:
     preparing = None if notes.has_started else preparer.fork(found)
     from kubevirt.components.launcher.managing import manage  # noqa: PLC0415  # see above
 
-    return asyncio.run(manage(found, notes, preparing, SystemClock()))
+    try:
+        return asyncio.run(manage(found, notes, preparing, SystemClock()))
+    except Exception:
+        log.exception("the manager fails, and is started again")
+        return 1
 
 
 if __name__ == "__main__":

@@ -35,8 +35,6 @@ log = get_logger(__name__)
 
 OVER: Final = 0
 USELESS: Final = 64
-FAREWELL_S: Final = 15.0
-"""For the handler to hear of the end, as upstream."""
 
 
 async def manage(settings: Settings, notes: Notes, preparer: Preparer | None, clock: Clock) -> int:
@@ -135,6 +133,8 @@ async def _no_guest_in_time(settings: Settings, guest: Guest, notes: Notes, cloc
         async with clock.timeout(settings.qemu_timeout_s):
             await guest.has_started.wait()
     except TimeoutError:
+        if await guest.close():  # it was about to start
+            return await _over(guest)
         why = guest.last_refusal or "virt-handler did not ask for one"
         notes.tell_ending(f"no guest was started within {settings.qemu_timeout_s:g} s: {why}")
         return USELESS
@@ -145,10 +145,10 @@ async def _say_goodbye(settings: Settings, notifier: Notifier, clock: Clock) -> 
     if settings.standalone and not _is_there(settings.layout.notify_socket):
         return  # nobody wants to know
     try:
-        async with clock.timeout(FAREWELL_S):
+        async with clock.timeout(settings.farewell_s):
             await notifier.told_everything()
     except TimeoutError:
-        log.warning("the handler did not hear of the end", waited_s=FAREWELL_S)
+        log.warning("the handler did not hear of the end", waited_s=settings.farewell_s)
 
 
 def _is_there(path: str) -> bool:

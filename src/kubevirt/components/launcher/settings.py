@@ -30,6 +30,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How long to wait for a guest to be asked for, and started; then the launcher is of no use."""
     grace_s: float = 30.0
     """For a guest whose instance names none."""
+    farewell_s: float = 15.0
+    """For a handler to hear of the guest's end, before the launcher ends without it; 15 as upstream."""
     claim_tolerance_percent: int = 10
     """How much smaller than its claim a file system may be and still hold the disk; 10 as upstream."""
     standalone: bool = False
