@@ -24,10 +24,11 @@ class Loads:
     """Of the store."""
     outside: Path
     library: Path | None
+    place: str = "store.db"
 
     @property
     def store(self) -> Path:
-        return self.folder / "store.db"
+        return self.folder / self.place
 
     @property
     def acks(self) -> Path:
@@ -43,7 +44,8 @@ class Loads:
         return self.outside / "fault"
 
     @asynccontextmanager
-    async def running(self, *options: str) -> AsyncIterator[Process]:
+    async def running(self, *options: str, within: Sequence[str] = ()) -> AsyncIterator[Process]:
+        """`within` is a program that starts another one, with its arguments."""
         environment = dict(ENVIRONMENT)
         if self.library:
             environment |= {
@@ -52,10 +54,11 @@ class Loads:
                 "DISK_TRACE": str(self.trace),
                 "DISK_FAULT": str(self.fault),
             }
-        program: Sequence[str | Path] = (HERE / "store_load.py", self.store, self.acks)
+        load = (sys.executable, str(HERE / "store_load.py"), str(self.store), str(self.acks))
+        argv = [*within, *load, *options]
         with (self.outside / "output").open("ab") as output:
             async with spawn(
-                sys.executable, *program, *options, output=output, env=environment, grace_s=0
+                argv[0], *argv[1:], output=output, env=environment, grace_s=0
             ) as process:
                 yield process
 

@@ -1,8 +1,9 @@
 /* A disk that tells what happens to it, and that can fail.
  *
- * Preloaded into a program, it notes every write, truncation and sync of the files in one folder, in
- * the order in which they took effect, in a trace that the test reads: which writes were synced when,
- * and so what would be left of the files after a power cut at any moment.
+ * Preloaded into a program, it notes every new file, write, truncation and sync in one folder, in the
+ * order in which they took effect, in a trace that the test reads: which writes were synced when, and
+ * so what would be left of the files after a power cut at any moment. The folder itself is noted as
+ * ".": a new file is sure to be found again only when its folder was synced.
  *
  *   DISK_FOLDER  whose files are noted
  *   DISK_TRACE   the file to note in
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +25,14 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum operation { WRITE = 'w', TRUNCATE = 't', SYNC_BEGINS = 'b', SYNC_ENDS = 'e', UNLINK = 'u' };
+enum operation {
+    CREATE = 'c',
+    WRITE = 'w',
+    TRUNCATE = 't',
+    SYNC_BEGINS = 'b',
+    SYNC_ENDS = 'e',
+    UNLINK = 'u',
+};
 
 struct note {
     uint32_t operation;
@@ -56,9 +65,11 @@ static void note(enum operation operation, const char *name, uint64_t offset, co
 static const char *in_folder(const char *path) {
     const char *folder = getenv("DISK_FOLDER");
     size_t length = folder ? strlen(folder) : 0;
-    if (!length || strncmp(path, folder, length) || path[length] != '/')
+    if (!length || strncmp(path, folder, length))
         return NULL;
-    return path + length + 1;
+    if (!path[length])
+        return ".";
+    return path[length] == '/' ? path + length + 1 : NULL;
 }
 
 static const char *name_of(int fd, char *path, size_t size) {
@@ -81,6 +92,35 @@ static int has_fault(char which) {
         found = 0;
     syscall(SYS_close, fd);
     return found == which;
+}
+
+static int open_file(const char *path, int flags, mode_t mode) {
+    const char *name = flags & O_CREAT ? in_folder(path) : NULL;
+    int is_new = name && syscall(SYS_faccessat, AT_FDCWD, path, F_OK) < 0;
+    int fd = syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    if (is_new && fd >= 0)
+        note(CREATE, name, 0, NULL, 0);
+    return fd;
+}
+
+static mode_t mode_in(int flags, va_list arguments) {
+    return flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+}
+
+int open(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = mode_in(flags, arguments);
+    va_end(arguments);
+    return open_file(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = mode_in(flags, arguments);
+    va_end(arguments);
+    return open_file(path, flags, mode);
 }
 
 ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset) {

@@ -1,7 +1,8 @@
 """Power cuts: from a trace of what happened to a disk, what it may hold after a cut at any moment.
 
 A write that was synced is there. One that was not may be there, may be missing, or may be there in
-part; which, is the disk's choice, and here a random one. `disk.c` makes the trace.
+part; which, is the disk's choice, and here a random one. A new file may be missing altogether until
+its folder was synced. `disk.c` makes the trace.
 """
 
 import random
@@ -17,7 +18,7 @@ _SECTOR = 512
 
 class Operation(NamedTuple):
     kind: str
-    """w: write, t: truncate, b and e: a sync begins and ends, u: unlink."""
+    """c: create, w: write, t: truncate, b and e: a sync begins and ends, u: unlink."""
     name: str
     offset: int
     """Of a write; of a sync the thread that does it."""
@@ -93,12 +94,28 @@ class Disk:
 
     def __init__(self) -> None:
         self.files: dict[str, File] = {}
+        self._new: set[str] = set()
+        """Files whose names are not safe yet."""
+        self._syncs: dict[int, set[str]] = {}
 
     def take(self, operation: Operation) -> None:
-        if operation.kind == "u":
-            self.files.pop(operation.name, None)
-        else:
-            self.files.setdefault(operation.name, File()).take(operation)
+        match operation:
+            case Operation("b", "."):
+                self._syncs[operation.offset] = set(self._new)
+            case Operation("e", "."):
+                self._new -= self._syncs.pop(operation.offset)
+            case Operation("c", name):
+                self._new.add(name)
+                self.files[name] = File()
+            case Operation("u", name):
+                self._new.discard(name)
+                self.files.pop(name, None)
+            case Operation(_, name):
+                self.files[name].take(operation)
 
     def after_a_cut(self, chance: random.Random) -> Mapping[str, bytes]:
-        return {name: file.after_a_cut(chance) for name, file in self.files.items()}
+        return {
+            name: file.after_a_cut(chance)
+            for name, file in self.files.items()
+            if name not in self._new or chance.random() < 0.5
+        }

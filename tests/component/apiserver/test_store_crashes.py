@@ -2,7 +2,10 @@
 
 import asyncio
 import json
+import os
 import random
+import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -127,6 +130,27 @@ async def test_a_full_disk_refuses_writes_until_there_is_room(watched_loads: Loa
         await until(lambda: writes(loads) > before + 50, "writes are made again")
     assert refusals(loads) == {"StoreFull"}
     assert await lost_writes(loads.store, read_acks(loads.said())) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount a small file system")
+async def test_on_a_small_file_system_that_is_full_reads_and_later_writes_go_on(
+    loads: Loads, tmp_path: Path
+) -> None:
+    """The real thing: the kernel's own ENOSPC, for the database, its WAL and its shared memory."""
+    mount = f"mount -t tmpfs -o size=6m store {loads.folder} && head -c 2M /dev/zero"
+    script = f'{mount} > {loads.folder}/ballast && exec "$@"'
+    async with loads.running(within=("unshare", "--mount", "sh", "-c", script, "sh")) as process:
+        inside = Path(f"/proc/{process.pid}/root{loads.folder}")
+        await until(lambda: "StoreFull" in refusals(loads), f"it is full; {loads.output()}")
+        before = writes(loads)
+        (inside / "ballast").unlink()
+        await until(lambda: writes(loads) > before + 20, f"there is room; {loads.output()}")
+        process.send(signal.SIGSTOP)
+        acks = read_acks(loads.said())
+        for name in ("store.db", "store.db-wal"):
+            shutil.copy(inside / name, tmp_path / name)
+    assert refusals(loads) == {"StoreFull"}
+    assert await lost_writes(tmp_path / "store.db", acks) == []
 
 
 async def test_a_failed_sync_ends_all_writing_until_a_restart(watched_loads: Loads) -> None:

@@ -6,6 +6,7 @@ store runs on a disk that notes every write and sync, and the tests put together
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,10 +24,15 @@ async def trace_of(loads: Loads, *options: str) -> list[Operation]:
     return read_trace(loads.trace)
 
 
-async def losses(trace: Sequence[Operation], folder: Path, seed: int) -> list[Ack]:
-    """What is lost by power cuts at random moments. Whoever opens the rest must find it sound."""
+async def losses(
+    trace: Sequence[Operation], folder: Path, seed: int, moments: Sequence[int] = ()
+) -> list[Ack]:
+    """What is lost by power cuts, at random moments unless they are given.
+
+    Whoever opens what is left must find it sound.
+    """
     chance = random.Random(seed)
-    moments = sorted(chance.sample(range(len(trace)), CUTS))
+    moments = moments or chance.sample(range(len(trace)), CUTS)
     lost: list[Ack] = []
     for number, (acks, files) in enumerate(_cuts(trace, moments, chance)):
         home = folder / str(number)
@@ -57,7 +63,7 @@ async def test_the_wal_is_synced_before_each_acknowledgement(watched_loads: Load
     trace = await trace_of(watched_loads, "--clients", "1", "--writes", "60")
     disk, acks, syncs = Disk(), 0, 0
     for operation in trace:
-        if operation.name == "acks":
+        if (operation.kind, operation.name) == ("w", "acks"):
             acks += 1
             assert disk.files[WAL].unsafe == []
             assert syncs >= acks
@@ -73,6 +79,15 @@ async def test_with_many_clients_a_sync_is_shared(watched_loads: Loads) -> None:
     assert syncs < 320
 
 
+async def test_a_new_folder_is_made_to_last_before_the_first_acknowledgement(
+    watched_loads: Loads,
+) -> None:
+    loads = replace(watched_loads, place="new/store.db")
+    trace = await trace_of(loads, "--clients", "1", "--writes", "1")
+    events = [(operation.kind, operation.name) for operation in trace]
+    assert events.index(("e", ".")) < events.index(("e", "new")) < events.index(("w", "acks"))
+
+
 @pytest.mark.parametrize("options", [(), ("--compact",)], ids=["growing", "compacting"])
 async def test_a_power_cut_loses_nothing_that_was_acknowledged(
     watched_loads: Loads, tmp_path: Path, options: Sequence[str]
@@ -82,6 +97,17 @@ async def test_a_power_cut_loses_nothing_that_was_acknowledged(
     synced_database = [each for each in trace if (each.kind, each.name) == ("e", "store.db")]
     assert len(synced_database) > 5, "there were too few checkpoints to prove anything"
     assert await losses(trace, _subfolder(tmp_path), seed) == []
+
+
+async def test_a_power_cut_right_after_the_first_writes_loses_nothing(
+    watched_loads: Loads, tmp_path: Path
+) -> None:
+    """When the files are new, and their names may be lost."""
+    trace = await trace_of(watched_loads, "--clients", "1", "--writes", "2")
+    (last, *_) = (n for n, each in reversed(list(enumerate(trace))) if each.name == "acks")
+    for seed in range(20):
+        home = _subfolder(tmp_path / str(seed))
+        assert await losses(trace[: last + 2], home, seed, moments=[last + 1]) == []
 
 
 async def test_a_store_that_does_not_sync_is_found_out(
@@ -98,5 +124,5 @@ async def test_a_store_that_does_not_sync_is_found_out(
 
 def _subfolder(tmp_path: Path) -> Path:
     folder = tmp_path / "after"
-    folder.mkdir()
+    folder.mkdir(parents=True)
     return folder

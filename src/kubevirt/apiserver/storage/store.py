@@ -28,7 +28,7 @@ CHANGES_LIMIT = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSettings:
-    chunk: int = 100
+    chunk: int = 64
     """Keys that a list reads before others get their turn: about half a millisecond."""
 
     retention: RetentionSettings = field(default_factory=RetentionSettings)
@@ -43,6 +43,9 @@ class Store:
         self._hub = Hub(settings.watch, kept.revision)
         self._compacted = kept.compacted
         self._is_closed = False
+        # One long read at a time: however many there are, whatever else waits for the event loop
+        # waits for one piece of one of them.
+        self._turns = asyncio.Lock()
         kept.start(self._publish)
 
     @property
@@ -106,12 +109,14 @@ class Store:
     async def _chunks(self, span: Span, after: str, at: int) -> AsyncIterator[Sequence[Entry]]:
         position: str | None = after
         while position is not None:
-            # Each time anew: while others had their turn, this revision may have been forgotten.
-            self._check_kept(at)
-            chunk, position = self._log.entries(span, position, at, self._settings.chunk)
+            async with self._turns:
+                # Each time anew: while others had their turn, this may have been forgotten.
+                self._check_kept(at)
+                chunk, position = self._log.entries(span, position, at, self._settings.chunk)
+                if position is not None:
+                    await asyncio.sleep(0)
             if chunk:
                 yield chunk
-            await asyncio.sleep(0)
 
     # Writing
 
@@ -167,10 +172,12 @@ class Store:
         self._check_kept(start)
         return Watch(self._hub, prefix, start, self._replay)
 
-    def _replay(self, span: Span, after: int) -> tuple[Sequence[Event], int]:
-        self._check_kept(after)
-        upto = min(after + self._settings.watch.replay, self.revision)
-        return self._log.events(span, after, upto), upto
+    async def _replay(self, span: Span, after: int) -> tuple[Sequence[Event], int]:
+        async with self._turns:
+            await asyncio.sleep(0)
+            self._check_kept(after)
+            upto = min(after + self._settings.watch.replay, self.revision)
+            return self._log.events(span, after, upto), upto
 
     # The past
 

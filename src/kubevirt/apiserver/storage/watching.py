@@ -10,7 +10,7 @@ Events go to watchers by reference, and those of one prefix share the very lists
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -28,12 +28,15 @@ class WatchSettings:
     buffer_bytes: int = 16 << 20
     """Bytes of values, of now and before, in those events."""
 
-    replay: int = 512
+    replay: int = 64
     """Revisions of the log read at once for a watch that begins in the past: about a millisecond."""
 
 
-Replay = Callable[[Span, int], tuple[Sequence[Event], int]]
-"""Old events of a span behind a revision, and the revision up to which they are all."""
+Replay = Callable[[Span, int], Awaitable[tuple[Sequence[Event], int]]]
+"""Old events of a span behind a revision, and the revision up to which they are all.
+
+Not all at once: a long past is read in turns with everybody else's work.
+"""
 
 
 class Watch:
@@ -95,11 +98,8 @@ class Watch:
         """The next old events. With the last of them, in the same step, it joins the living."""
         events: Sequence[Event] = ()
         if self._told < self._hub.revision:
-            await asyncio.sleep(0)  # a long past is read in turns with everybody else's work
-            if self._is_closed:
-                return ()
-            events, self._told = self._replay(self._span, self._told)
-        if self._told >= self._hub.revision:
+            events, self._told = await self._replay(self._span, self._told)
+        if self._told >= self._hub.revision and not self._is_closed:
             self._hub.join(self._prefix, self)
             self._is_live = True
         return events

@@ -1,6 +1,7 @@
 """Lists: one revision, in pages, of now and of the past."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from tests.unit.apiserver.storage.conftest import Home
@@ -179,6 +180,33 @@ async def test_a_list_through_many_deleted_keys_gives_others_their_turn(store: S
         counter.cancel()
     assert page.entries == []
     assert turns >= 10  # 30 keys in chunks of 3
+
+
+async def test_many_long_lists_at_once_hold_others_up_no_longer_than_one(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill(store, 30)
+    pieces: list[int] = []
+    entries = store._log.entries
+
+    def counted(*args: Any) -> tuple[list[Entry], str | None]:
+        pieces[-1] += 1
+        return entries(*args)
+
+    monkeypatch.setattr(store._log, "entries", counted)
+
+    async def tick() -> None:
+        while True:
+            pieces.append(0)
+            await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as tasks:
+        ticker = tasks.create_task(tick())
+        await asyncio.sleep(0)
+        await asyncio.gather(*(store.list("/pods/") for _ in range(10)))
+        ticker.cancel()
+    assert sum(pieces) >= 100
+    assert max(pieces) <= 2
 
 
 async def test_compaction_leaves_the_present_as_it_is(home: Home) -> None:

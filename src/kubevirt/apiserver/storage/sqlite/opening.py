@@ -67,7 +67,7 @@ class Opened:
 
 def opened(path: Path, settings: SqliteSettings) -> Opened:
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_folder(path.parent)
         lock = Lock(path)
         try:
             return _opened(path, settings, lock)
@@ -105,12 +105,18 @@ def _make_private(path: Path) -> None:
             os.fchmod(fd, 0o600)
     finally:
         os.close(fd)
-    _sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
-    """A new file is only there after a power cut if its folder was synced too."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def _make_folder(folder: Path) -> None:
+    """A new folder is only sure to be there after a power cut if the one above it was synced.
+
+    Of the files in it SQLite takes care itself.
+    """
+    if folder.is_dir():
+        return
+    _make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    fd = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(fd)
     finally:
