@@ -138,9 +138,7 @@ class Connection:
         raise AssertionError("it runs until it is cancelled")
 
     async def open(self, tell: Callable[[DomainEvent], None] | None, limit_s: float) -> None:
-        self._library = await self._limited(
-            "connect to libvirt", partial(self._opened, tell), limit_s
-        )
+        await self._limited("connect to libvirt", partial(self._open, tell), limit_s)
 
     async def close(self) -> None:
         library, self._library = self._library, None
@@ -206,18 +204,26 @@ class Connection:
                 self._cut(words_of(error))
             raise translated(doing, error) from None
 
-    def _opened(self, tell: Callable[[DomainEvent], None] | None) -> libvirt.virConnect:
+    def _open(self, tell: Callable[[DomainEvent], None] | None) -> None:
+        """In the thread. Whatever goes wrong, or whoever has left meanwhile: nothing stays open."""
         self._wire.begin()
         library = libvirt.open(f"qemu+unix:///session?socket={self._path}")
-        self._wire.done()
-        library.registerCloseCallback(self._closed, None)
-        library.setKeepAlive(KEEPALIVE_S, KEEPALIVE_COUNT)
-        if tell is not None:
-            self._subscriptions = subscribe(library, tell)
-        return library
+        try:
+            self._wire.done()
+            library.registerCloseCallback(self._closed, None)
+            library.setKeepAlive(KEEPALIVE_S, KEEPALIVE_COUNT)
+            if tell is not None:
+                self._subscriptions = subscribe(library, tell)
+        except libvirt.libvirtError:
+            self._let_go(library)
+            raise
+        self._library = library
+        if self.lost.is_open:
+            self._library = None
+            self._let_go(library)
 
     def _let_go(self, library: libvirt.virConnect) -> None:
-        """In a thread, since the daemon is told. Without it the library keeps the socket open.
+        """In the thread, since the daemon is told. Without it the library keeps the socket open.
 
         What is registered keeps the connection alive, in C and in Python; so it goes one by one,
         also when the other end is long gone and every step fails for that.

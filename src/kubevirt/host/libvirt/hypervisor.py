@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final, NoReturn, TypeVar
 
 from kubevirt.base.clock import Clock
+from kubevirt.base.errors import Retry
 from kubevirt.base.log import get_logger
 from kubevirt.base.tasks import background
 from kubevirt.host.libvirt.arrival import wait_for_socket
@@ -91,7 +92,7 @@ class Hypervisor:
             try:
                 await wait_for_socket(self._path, clock=self._clock, limit_s=ARRIVAL_LIMIT_S)
                 await self._serve()
-            except DaemonUnreachableError as error:
+            except Retry as error:
                 _log.warning("libvirt is not reachable", error=error)
                 await self._clock.sleep(PAUSE_S)
 
