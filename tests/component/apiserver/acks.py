@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kubevirt.apiserver.storage.records import Entry, Event
 from kubevirt.apiserver.storage.sqlite import open_store
@@ -19,10 +19,17 @@ class Ack(NamedTuple):
 
 
 def read_acks(said: bytes) -> list[Ack]:
-    """All whole lines; the last one may have been cut by a kill."""
+    return [Ack(*each) for each in _said(said) if isinstance(each, list)]
+
+
+def read_refusals(said: bytes) -> set[str]:
+    return {each["refused"] for each in _said(said) if isinstance(each, dict)}
+
+
+def _said(said: bytes) -> list[Any]:
+    """What is in all whole lines: the last one may have been cut by a kill, or still be written."""
     lines = said.splitlines(keepends=True)
-    found = [json.loads(line) for line in lines if line.endswith(b"\n")]
-    return [Ack(*each) for each in found if isinstance(each, list)]
+    return [json.loads(line) for line in lines if line.endswith(b"\n")]
 
 
 async def lost_writes(path: Path, acks: Sequence[Ack]) -> list[Ack]:

@@ -1,7 +1,6 @@
 """Crashes and bad disks: killed at any moment, a torn WAL, no room, a sync that fails."""
 
 import asyncio
-import json
 import os
 import random
 import shutil
@@ -10,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.component.apiserver.acks import all_events, lost_writes, read_acks
+from tests.component.apiserver.acks import all_events, lost_writes, read_acks, read_refusals
 from tests.component.apiserver.conftest import Loads, soak
 
 from kubevirt.apiserver.storage.sqlite import open_store
@@ -104,8 +103,7 @@ async def test_a_torn_wal_leaves_the_writes_before_the_tear(tmp_path: Path, seed
 
 
 def refusals(loads: Loads) -> set[str]:
-    lines = [json.loads(line) for line in loads.said().splitlines()]
-    return {line["refused"] for line in lines if isinstance(line, dict)}
+    return read_refusals(loads.said())
 
 
 def writes(loads: Loads) -> int:
