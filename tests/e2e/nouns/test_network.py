@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.component.host.net_world import MTU
-from tests.e2e.nouns.guests import Guest, Spec, refusal, running
+from tests.e2e.nouns.guests import Guest, Object, Spec, refusal, running
 from tests.e2e.standalone.driver import Machine
 
 pytestmark = pytest.mark.timeout(300)
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.timeout(300)
 OUTSIDE = "10.244.1.1"
 MAC = "02:00:5e:10:00:07"
 
-MASQUERADE = {"masquerade": {}}
-BRIDGE = {"bridge": {}}
+MASQUERADE: Object = {"masquerade": {}}
+BRIDGE: Object = {"bridge": {}}
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,8 @@ def bridged(machine: Machine) -> Iterator[Guest]:
 
 
 def reaches_out(guest: Guest) -> bool:
+    # Some cards take seconds until their link is up, which a guest does not wait for.
+    guest.run("timeout 20 sh -c 'until [ -e /run/online ]; do sleep 0.1; done'")
     return guest.attempt(f"ping -c 1 -W 10 {OUTSIDE} >/dev/null")[0] == 0
 
 
@@ -80,7 +82,7 @@ def test_a_card_is_virtio_if_nothing_is_said(guest: Guest) -> None:
     ],
 )
 def test_a_card_of_each_model_is_found_by_its_driver_and_reaches_out(
-    machine: Machine, model: str, binding: dict[str, object], name: str
+    machine: Machine, model: str, binding: Object, name: str
 ) -> None:
     with running(machine, Spec(interface={**binding, "model": model})) as guest:
         assert driver(guest) == name
