@@ -20,7 +20,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from kubevirt.base.clock import Clock
-from kubevirt.base.errors import Unreachable, UserError
+from kubevirt.base.errors import Retry, Unreachable, UserError
 from kubevirt.base.log import get_logger
 from kubevirt.components.launcher import changes
 from kubevirt.components.launcher.ending import Ending, ending, last_words
@@ -115,7 +115,8 @@ class Guest:
 
     async def kill(self, why: str) -> None:
         """Ends it now; `why` completes "the guest was ended: …"."""
-        self._why_ended = self._why_ended or why
+        if self._notes.has_started:
+            self._why_ended = self._why_ended or why
         await self.domain.destroy()
 
     @property
@@ -209,7 +210,10 @@ class Guest:
 
         What QEMU offers is asked for only now: most guests want nothing unusual, and asking takes time.
         """
-        offers = await self._qemu.offers()
+        try:
+            offers = await self._qemu.offers()
+        except Retry:  # then libvirt's own words must do
+            return
         prepared = await self._prepared(replace(order, offers=offers))
         prepared.undo()
 
@@ -240,8 +244,7 @@ class Guest:
         if pid is None:
             return
         log.warning("a QEMU of a start that failed is ended", pid=pid)
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+        _kill(pid)
         async with self._clock.timeout(EXIT_CODE_S):
             while is_alive(pid, QEMU):
                 await self._clock.sleep(LOOK_S)
@@ -249,6 +252,9 @@ class Guest:
     async def _take_up(self, found: xml.Domain) -> None:
         """Takes a domain that is there for ours, from wherever it stands."""
         self._check_identity(found)
+        if self._is_closing and not self._notes.has_started:
+            await self.domain.destroy()  # nobody wants it any more, and it never ran
+            return
         state = await self.domain.state()
         if not self._notes.has_started:
             state = await self._let_run(state)
@@ -308,7 +314,21 @@ class Guest:
         pid = self._notes.qemu_pid
         if pid is None:
             return None
+        exit_code = await self._noted_exit_code()
+        if exit_code is None and is_alive(pid, QEMU):
+            log.warning("a QEMU that libvirt has lost is ended", pid=pid)
+            self._why_ended = self._why_ended or "libvirt no longer knew it"
+            _kill(pid)
+            exit_code = await self._noted_exit_code()
+        return exit_code
+
+    async def _noted_exit_code(self) -> int | None:
         deadline = self._clock.monotonic() + EXIT_CODE_S
         while self._notes.qemu_exit is None and self._clock.monotonic() < deadline:
             await self._clock.sleep(LOOK_S)
         return self._notes.qemu_exit
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)

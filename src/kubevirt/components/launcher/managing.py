@@ -121,11 +121,12 @@ async def _over(guest: Guest) -> int:
 
 async def _asked_to_end(asked: asyncio.Event, guest: Guest, grace: Grace, notes: Notes) -> int:
     await asked.wait()
-    if not await guest.close():
-        notes.tell_ending("the launcher was asked to end before it had a guest")
-        return OVER
-    await grace.end()
-    return await _over(guest)
+    if await guest.close():
+        await grace.end()
+    if notes.has_started:
+        return await _over(guest)
+    notes.tell_ending("the launcher was asked to end before it had a guest")
+    return OVER
 
 
 async def _no_guest_in_time(settings: Settings, guest: Guest, notes: Notes, clock: Clock) -> int:

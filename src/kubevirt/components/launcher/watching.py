@@ -14,6 +14,7 @@ from kubevirt.base.log import get_logger
 from kubevirt.components.launcher.guest import Guest
 from kubevirt.components.launcher.guest_agent import GuestAgent
 from kubevirt.components.launcher.happenings import WARNING, Happenings
+from kubevirt.host.libvirt.errors import NoSuchDomainError
 from kubevirt.host.libvirt.events import (
     AgentChanged,
     Change,
@@ -55,6 +56,8 @@ class Watch:
             try:
                 await self._guest.look()
                 self._agent.channel_is(connected=self._guest.has_agent)
+            except NoSuchDomainError:  # it went while we looked
+                self._is_due.set()
             except Retry as error:
                 log.warning("the guest cannot be seen", error=error)
                 self._is_due.set()
