@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import random
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -12,7 +13,7 @@ import pytest
 from tests.component.launcher.world import World, launched
 
 from guestimage import guests, image
-from kubevirt.rpc.errors import Refused
+from kubevirt.rpc.errors import NoAnswer, Refused
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it makes a container for each test"),
@@ -112,11 +113,19 @@ async def comes_up(world: World, before: str) -> None:
             await asyncio.sleep(0.2)
 
 
+async def told_boot_id(world: World) -> str:
+    """As soon as there is an agent to tell it."""
+    async with asyncio.timeout(BOOT_S):
+        while not (found := await boot_id(world)):
+            await asyncio.sleep(0.1)
+    return found
+
+
 async def boot_id(world: World) -> str:
     try:
         path = "/proc/sys/kernel/random/boot_id"
         _, text = await world.launcher.exec(DOMAIN, "/bin/cat", [path], 5)
-    except Refused:  # it is between two systems
+    except (NoAnswer, Refused):  # it is between two systems, or the launcher between two managers
         return ""
     return text
 
@@ -159,3 +168,24 @@ async def test_a_full_disk_pauses_the_guest_and_says_which(guest_images: image.I
         event = world.handler.events[-1]
         assert event["reason"] == "IOerror"
         assert event["message"] == "VM Paused due to not enough space on volume: scratch"
+
+
+KILLS = int(os.environ.get("KUBEVIRT_KILLS", "5"))
+"""Of each process; a soak test sets more."""
+
+
+@pytest.mark.timeout(120 + 20 * KILLS)
+async def test_a_guest_does_not_notice_the_deaths_around_it(guest_images: image.Images) -> None:
+    async with booted(guest_images) as world:
+        qemu, before = world.pid_of("qemu"), await boot_id(world)
+        await world.launcher.exec(DOMAIN, "/bin/sh", ["-c", "echo kept >/root/note; sync"], 20)
+        for number in range(2 * KILLS):
+            who = ("manager", "libvirtd")[number % 2]
+            killed = world.kill(who)
+            await asyncio.sleep(random.uniform(0.0, 0.5))  # at any moment of its next life
+            await world.is_back(who, killed)
+        await world.answers()
+        assert await told_boot_id(world) == before
+        assert world.pid_of("qemu") == qemu
+        _, text = await world.launcher.exec(DOMAIN, "/bin/cat", ["/root/note"], 20)
+        assert text == "kept\n"
