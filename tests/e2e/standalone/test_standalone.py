@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.component.host.net_world import World
-from tests.e2e.standalone.driver import Machine
+from tests.e2e.standalone.driver import Machine, Session
 
 from kubevirt.components.launcher.standalone.console import HOW_TO_LEAVE, LEFT
 
@@ -126,9 +126,11 @@ def test_all_processes_of_a_guest_share_its_limits(machine: Machine, tmp_path: P
     with machine.launched("--standalone", str(file)) as session:
         session.until_said("guest testvm runs at ")
         groups = [Path(each) for each in machine.cgroups()]
-        members = {len((each / "cgroup.procs").read_text().split()) for each in groups}
         assert groups
-        assert members == {5}  # bubblewrap, monitor, libvirtd, manager, QEMU
+        for each in groups:
+            names = [_name(pid) for pid in (each / "cgroup.procs").read_text().split()]
+            assert {"bwrap", "libvirtd", "qemu-system-x86_64"} <= set(names)
+            assert names.count("python3") >= 2  # monitor and manager
         limit = next(
             int(file.read_text())
             for each in groups
@@ -136,6 +138,39 @@ def test_all_processes_of_a_guest_share_its_limits(machine: Machine, tmp_path: P
             if file.exists()
         )
         assert 64_000_000 < limit < 64_000_000 + (300 << 20)
+
+
+def _name(pid: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/exe").readlink().name.replace("3.11", "3")
+    except OSError:
+        return ""
+
+
+def test_while_the_guest_runs_the_outer_process_is_small(machine: Machine) -> None:
+    with machine.launched("--standalone", str(VM), "--console") as session:
+        session.until("login: ")
+        status = Path(f"/proc/{session.process.pid}/status").read_text()
+    resident = next(line for line in status.splitlines() if line.startswith("VmRSS"))
+    assert int(resident.split()[1]) < 20_000, resident
+
+
+def test_a_killed_dhcp_server_is_back(machine: Machine) -> None:
+    with machine.launched("--standalone", str(VM), "--console") as session:
+        session.log_in()
+        first = _dnsmasq(session)
+        os.kill(first, signal.SIGKILL)
+        deadline = time.monotonic() + 10
+        while (second := _dnsmasq(session)) in (0, first):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert second
+
+
+def _dnsmasq(session: Session) -> int:
+    pid = session.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return next((int(each) for each in children if _name(each) == "dnsmasq"), 0)
 
 
 # The terminal.
@@ -224,5 +259,4 @@ def test_a_spec_that_the_launcher_refuses_is_told_in_its_words(
     file.write_text(yaml.safe_dump(manifest))
     with machine.launched("--standalone", str(file)) as session:
         assert session.ended() == 1
-    assert "boot order" in session.said.lower()
-    assert len(session.said.splitlines()) == 1
+    assert "bootOrder" in session.said.splitlines()[-1]

@@ -8,7 +8,8 @@ In a pod nothing of this module stays: `exec` gives all its memory back, and wha
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 STANDALONE = "STANDALONE_VMI"
 """A whole manifest as text; as upstream has it, for machines without a cluster."""
@@ -22,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if _is_standalone(words):
         from kubevirt.components.launcher.standalone import cli  # noqa: PLC0415
 
-        return cli.main(words)
+        return cli.main(words, become)
     return _in_a_pod(words)
 
 
@@ -31,7 +32,7 @@ def _is_standalone(words: Sequence[str]) -> bool:
     return named or bool(os.environ.get(STANDALONE))
 
 
-def _in_a_pod(words: Sequence[str]) -> int:  # noqa: RET503  # exec does not come back
+def _in_a_pod(words: Sequence[str]) -> int:  # noqa: RET503  # who becomes another does not return
     from kubevirt.base.errors import UserError  # noqa: PLC0415
     from kubevirt.components.launcher import flags, launching  # noqa: PLC0415
 
@@ -41,8 +42,12 @@ def _in_a_pod(words: Sequence[str]) -> int:  # noqa: RET503  # exec does not com
     except UserError as error:
         print(f"virt-launcher: {error}", file=sys.stderr)  # noqa: T201  # nobody else listens yet
         return USELESS
-    argv, environment = launching.command(settings, grace_s)
-    os.execve(argv[0], argv, environment)  # noqa: S606  # no shell; every word is ours
+    become(*launching.command(settings, grace_s))
+
+
+def become(argv: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
+    """Goes on as another program; all memory is given back."""
+    os.execve(argv[0], list(argv), environment)  # noqa: S606  # no shell; every word is ours
 
 
 if __name__ == "__main__":

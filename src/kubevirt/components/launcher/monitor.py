@@ -55,14 +55,15 @@ NEVER = float("inf")
 
 
 class Child:
-    """A process that is to be there."""
+    """A process that is to be there. Its output is ours, unless a descriptor is named for it."""
 
-    def __init__(self, name: str, argv: list[str]) -> None:
+    def __init__(self, name: str, argv: list[str], output: int | None = None) -> None:
         self.name = name
         self.pid = 0
         self.due = 0.0
         self.early_deaths = 0
         self._argv = argv
+        self._output = output
         self._began = 0.0
 
     def start(self) -> None:
@@ -71,11 +72,22 @@ class Child:
         self._began = time.monotonic()
         try:
             self.pid = os.posix_spawn(
-                self._argv[0], self._argv, os.environ, setpgroup=0, setsigmask=(), setsigdef=HANDLED
+                self._argv[0],
+                self._argv,
+                os.environ,
+                file_actions=self._streams(),
+                setpgroup=0,
+                setsigmask=(),
+                setsigdef=HANDLED,
             )
         except OSError as error:
             say(f"{self.name} cannot be started: {error.strerror} ({self._argv[0]})")
             self.ended()
+
+    def _streams(self) -> list[tuple[int, int, int]]:
+        if self._output is None:
+            return []
+        return [(os.POSIX_SPAWN_DUP2, self._output, stream) for stream in (1, 2)]
 
     def ended(self) -> None:
         """Notes the death and when to start it again."""

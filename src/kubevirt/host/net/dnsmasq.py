@@ -145,8 +145,7 @@ class Service:
         try:
             with os.fdopen(writing, "wb") as output, _sealed(config(self._server)) as configuration:
                 spawned = commands.spawn(
-                    "nsenter",
-                    *self._arguments(configuration),
+                    *command(self._namespace, self._server, configuration, self._program),
                     output=output,
                     grace_s=1.0,
                     pass_fds=(self._namespace.fd, configuration),
@@ -164,30 +163,37 @@ class Service:
             transport.close()
         return lines.last
 
-    def _arguments(self, configuration: int) -> list[str]:
-        """One process, which is nsenter, then setpriv, then dnsmasq: its number is known at once."""
-        if not shutil.which(self._program, path=commands.SEARCH_PATH):
-            raise ProgramNotFound(self._program, commands.SEARCH_PATH, "dnsmasq-base")
-        user = _user()
-        capabilities = _capabilities(self._server)
-        return [
-            f"--net={self._namespace.path}",
-            "setpriv",
-            f"--reuid={user.pw_uid}",
-            f"--regid={user.pw_gid}",
-            "--clear-groups",
-            f"--inh-caps={capabilities}",
-            f"--ambient-caps={capabilities}",
-            f"--bounding-set={capabilities}",
-            "--no-new-privs",
-            "--pdeathsig=KILL",
-            self._program,
-            "--keep-in-foreground",
-            "--log-facility=-",
-            "--pid-file=",
-            "--user=",
-            f"--conf-file=/proc/self/fd/{configuration}",
-        ]
+
+def command(
+    namespace: Namespace, server: DhcpServer, configuration: int, program: str = PROGRAM
+) -> list[str]:
+    """How to start it, for owners of another kind: both descriptors are to be inherited.
+
+    One process, which is nsenter, then setpriv, then dnsmasq: its number is known at once.
+    """
+    if not shutil.which(program, path=commands.SEARCH_PATH):
+        raise ProgramNotFound(program, commands.SEARCH_PATH, "dnsmasq-base")
+    user = _user()
+    capabilities = _capabilities(server)
+    return [
+        shutil.which("nsenter", path=commands.SEARCH_PATH) or "nsenter",
+        f"--net={namespace.path}",
+        "setpriv",
+        f"--reuid={user.pw_uid}",
+        f"--regid={user.pw_gid}",
+        "--clear-groups",
+        f"--inh-caps={capabilities}",
+        f"--ambient-caps={capabilities}",
+        f"--bounding-set={capabilities}",
+        "--no-new-privs",
+        "--pdeathsig=KILL",
+        program,
+        "--keep-in-foreground",
+        "--log-facility=-",
+        "--pid-file=",
+        "--user=",
+        f"--conf-file=/proc/self/fd/{configuration}",
+    ]
 
 
 def _capabilities(server: DhcpServer) -> str:
@@ -207,15 +213,20 @@ def _user() -> pwd.struct_passwd:
 
 @contextmanager
 def _sealed(text: str) -> Iterator[int]:
-    """The text as a file that nobody can change any more, us included."""
-    fd = os.memfd_create("dnsmasq.conf", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    fd = sealed(text)
     try:
-        os.fchmod(fd, 0o444)
-        os.write(fd, text.encode())
-        fcntl.fcntl(fd, _ADD_SEALS, _SEALS)
         yield fd
     finally:
         os.close(fd)
+
+
+def sealed(text: str) -> int:
+    """The text as a file that nobody can change any more, us included; the descriptor is the caller's."""
+    fd = os.memfd_create("dnsmasq.conf", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    os.fchmod(fd, 0o444)
+    os.write(fd, text.encode())
+    fcntl.fcntl(fd, _ADD_SEALS, _SEALS)
+    return fd
 
 
 class _Lines(asyncio.Protocol):

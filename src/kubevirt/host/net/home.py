@@ -50,6 +50,10 @@ class Home:
     resolver: Resolver
     notes: tuple[str, ...]
     """What a user should know, in words."""
+    lock: int
+    """Descriptor of the lock that tells that its owner lives. An owner that becomes another program has
+    it inherited, and calls `clean_up` in the end.
+    """
 
 
 @asynccontextmanager
@@ -76,7 +80,7 @@ async def home(
             notes = (*made[0].notes, *without_names)
             for note in notes:
                 log.info("network of the home", note=note, link=made[0].record.link)
-            yield Home(namespace, str(made[0].networks[0][2]), names, notes)
+            yield Home(namespace, str(made[0].networks[0][2]), names, notes, made[0].lock.fileno())
         finally:
             if made:
                 await outside.run(lambda: _unmake(folder, made[0]))

@@ -6,9 +6,12 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kubevirt.base.errors import ConfigError, KubevirtError, UserError
+
+if TYPE_CHECKING:
+    from kubevirt.components.launcher.standalone.running import Become
 
 VARIABLE: Final = "STANDALONE_VMI"
 FAILED: Final = 1
@@ -25,15 +28,16 @@ Folders are below $KUBEVIRT_STANDALONE_HOME if it is set, else below /run and /v
 """
 
 
-def main(words: Sequence[str]) -> int:
+def main(words: Sequence[str], become: "Become") -> int:
+    """The exit code of a run that came to nothing; one whose guest runs goes on as another program."""
     try:
-        return _main(words)
+        return _main(words, become)
     except KubevirtError as error:
         print(f"virt-launcher: {error}", file=sys.stderr)  # noqa: T201  # it is for a person
         return FAILED
 
 
-def _main(words: Sequence[str]) -> int:
+def _main(words: Sequence[str], become: "Become") -> int:
     given = _parser().parse_args(words)
     source, text = _manifest(given.standalone)
     if os.geteuid() != 0:
@@ -62,7 +66,7 @@ def _main(words: Sequence[str]) -> int:
     if given.v > QUIET:
         log.configure("virt-launcher", given.v)
     try:
-        return asyncio.run(Standalone(options, Progress(), SystemClock()).run())
+        asyncio.run(Standalone(options, Progress(), SystemClock(), become).run())
     except asyncio.CancelledError:  # by an interruption, and said so
         return FAILED
 

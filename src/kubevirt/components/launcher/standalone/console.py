@@ -8,165 +8,167 @@ Socket and log lie in a folder of the launcher's, who may have put anything ther
 following a link.
 """
 
-import asyncio
 import errno
 import io
 import os
 import socket
-import stat
 import termios
 import tty
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import Final
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
 
 from kubevirt.base.files import Root
-from kubevirt.components.launcher.standalone.changes import MODIFIED, Watch
+from kubevirt.components.launcher.standalone import growth
+from kubevirt.components.launcher.standalone.events import Events
 
 LEAVE: Final = b"\x1d"
 """Ctrl+], as in telnet and virsh."""
 HOW_TO_LEAVE: Final = "connected to the serial console; Ctrl+] leaves it, and the guest runs on"
 LEFT: Final = "left the console; the guest runs on until Ctrl+C"
+NONE: Final = "the guest has no serial console; autoattachSerialConsole is false"
+PORT: Final = "virt-serial0"
 _CHUNK: Final = 1 << 16
 
 
 class Console:
     def __init__(
         self,
-        folder: Path,
+        folder: str,
+        events: Events,
         say: Callable[[str], None],
         *,
-        port: str = "virt-serial0",
         stdin: int = 0,
         stdout: int = 1,
     ) -> None:
         """`folder` holds the guest's sockets; `say` talks to the person."""
-        self._root = Root.open(folder)
+        self._events = events
         self._say = say
-        self._port = port
         self._stdin = stdin
         self._stdout = stdout
+        self._root = Root.open(folder)
+        self._guest: socket.socket | None = None
         self._log: io.FileIO | None = None
-        self._is_open = True
+        self._growth = -1
+        self._typed = b""
+        self._before: list[Any] | None = None
+
+    def open(self) -> None:
+        try:
+            self._guest = self._connected()
+        except (FileNotFoundError, ConnectionError):
+            self._say(NONE)
+            return
+        self._events.watch(self._guest.fileno(), self._with_guest)
+        with suppress(FileNotFoundError):
+            self._log = self._root.open_file(f"{PORT}-log")
+            self._growth = growth.watch(f"/proc/self/fd/{self._log.fileno()}")
+            self._events.watch(self._growth, self._from_log)
+        if os.isatty(self._stdin):
+            self._before = termios.tcgetattr(self._stdin)
+            self._say(HOW_TO_LEAVE)
+            tty.setraw(self._stdin)
+        self._listen()
+        self._show_log()
 
     def close(self) -> None:
-        """The last words too; then it is over."""
+        """Shows the last words and puts the terminal back. Closing twice does no harm."""
         self._show_log()
+        if self._before is not None:
+            with suppress(termios.error):  # the window is gone
+                termios.tcsetattr(self._stdin, termios.TCSADRAIN, self._before)
+            self._before = None
+        self._events.forget(self._stdin)
+        if self._guest is not None:
+            self._events.forget(self._guest.fileno())
+            self._guest.close()
+            self._guest = None
         if self._log is not None:
+            self._events.forget(self._growth)
+            os.close(self._growth)
             self._log.close()
+            self._log = None
         self._root.close()
 
-    async def run(self) -> None:
-        """Until the person leaves, or for ever."""
-        try:
-            guest = self._connected()
-        except FileNotFoundError:
-            self._say("the guest has no serial console; autoattachSerialConsole is false")
-            return
-        with suppress(FileNotFoundError):
-            self._log = self._root.open_file(f"{self._port}-log")
-        with guest, _raw(self._stdin) as is_terminal:
-            if is_terminal:
-                self._say(HOW_TO_LEAVE + "\r")
-            async with asyncio.TaskGroup() as tasks:
-                output = tasks.create_task(self._output(guest))
-                if await self._input(guest, is_terminal=is_terminal):
-                    output.cancel()
-        self._is_open = False
-        self._say(LEFT)
-
     def _connected(self) -> socket.socket:
-        guest = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        guest = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            with self._root.connectable(self._port) as address:
+            with self._root.connectable(PORT) as address:
                 guest.connect(address)
         except BaseException:
             guest.close()
             raise
+        guest.setblocking(False)
         return guest
 
     # From the guest.
 
-    async def _output(self, guest: socket.socket) -> None:
-        if self._log is None:
-            await self._drain(guest, self._show)
+    def _with_guest(self) -> None:
+        """It has printed something, or takes more of what was typed."""
+        if self._guest is None:
             return
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._drain(guest, _thrown_away))
-            with Watch(f"/proc/self/fd/{self._log.fileno()}", MODIFIED) as log:
-                while True:
-                    self._show_log()
-                    await log.changed()
+        try:
+            data = self._guest.recv(_CHUNK)
+        except BlockingIOError:
+            self._to_guest()
+            return
+        except ConnectionError:
+            data = b""
+        if not data:
+            self._events.forget(self._guest.fileno())
+        elif self._log is None:
+            self._show(data)
 
-    async def _drain(self, guest: socket.socket, take: Callable[[bytes], None]) -> None:
-        loop = asyncio.get_running_loop()
-        with suppress(ConnectionError):
-            while data := await loop.sock_recv(guest, _CHUNK):
-                take(data)
+    def _from_log(self) -> None:
+        growth.heard(self._growth)
+        self._show_log()
 
     def _show_log(self) -> None:
-        while self._is_open and self._log is not None and (data := self._log.read(_CHUNK)):
+        while self._log is not None and (data := self._log.read(_CHUNK)):
             self._show(data)
 
     def _show(self, data: bytes) -> None:
         rest = memoryview(data)
-        try:
+        with suppress(OSError):  # nobody looks any more; the guest runs on
             while rest:
                 rest = rest[os.write(self._stdout, rest) :]
-        except OSError:  # nobody looks any more; the guest runs on
-            self._is_open = False
 
     # To the guest.
 
-    async def _input(self, guest: socket.socket, *, is_terminal: bool) -> bool:
-        """Whether the person left; a pipe that ends leaves the output running."""
-        loop = asyncio.get_running_loop()
-        while data := await _read(self._stdin):
-            typed, leave, _ = data.partition(LEAVE) if is_terminal else (data, b"", b"")
-            with suppress(ConnectionError):
-                await loop.sock_sendall(guest, typed)
-            if leave:
-                return True
-        return False
-
-
-def _thrown_away(data: bytes) -> None:
-    del data
-
-
-async def _read(fd: int) -> bytes:
-    """The next bytes; none at the end, or when the terminal is gone."""
-    loop = asyncio.get_running_loop()
-    if not stat.S_ISREG(os.fstat(fd).st_mode):  # a file is always ready, and epoll refuses it
-        ready = asyncio.Event()
+    def _listen(self) -> None:
+        """Waits for what is typed. A plain file is read as soon as the guest takes it."""
         try:
-            loop.add_reader(fd, ready.set)
-        except PermissionError:  # /dev/null, which is always ready too
+            self._events.watch(self._stdin, self._from_person)
+        except PermissionError:  # no terminal, no pipe: it cannot be waited for
+            self._from_person()
+
+    def _from_person(self) -> None:
+        try:
+            data = os.read(self._stdin, _CHUNK)
+        except OSError as error:
+            if error.errno != errno.EIO:  # the terminal is gone
+                raise
+            data = b""
+        typed, leave, _ = data.partition(LEAVE) if self._before is not None else (data, b"", b"")
+        self._typed += typed
+        if leave:
+            self.close()
+            self._say(LEFT)
+            return
+        self._events.forget(self._stdin)
+        if data:
+            self._to_guest()
+
+    def _to_guest(self) -> None:
+        """Nothing more is read before the guest has taken this: a script may send faster than it reads."""
+        if self._guest is None:
+            return
+        try:
+            self._typed = self._typed[self._guest.send(self._typed) :]
+        except BlockingIOError:
             pass
-        else:
-            try:
-                await ready.wait()
-            finally:
-                loop.remove_reader(fd)
-    try:
-        return os.read(fd, _CHUNK)
-    except OSError as error:
-        if error.errno == errno.EIO:
-            return b""
-        raise
-
-
-@contextmanager
-def _raw(fd: int) -> Iterator[bool]:
-    """Every key for the guest, Ctrl+C too; whether it is a terminal at all. Always put back."""
-    if not os.isatty(fd):
-        yield False
-        return
-    before = termios.tcgetattr(fd)
-    try:
-        tty.setraw(fd)
-        yield True
-    finally:
-        with suppress(termios.error):  # the window is gone
-            termios.tcsetattr(fd, termios.TCSADRAIN, before)
+        except ConnectionError:
+            return
+        self._events.watch(self._guest.fileno(), self._with_guest, writable=bool(self._typed))
+        if not self._typed:
+            self._listen()

@@ -106,8 +106,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     """Name of its control group. Runs of another place may have the same UID."""
     folder: Path
     disks: Path
+    lock: int = -1
+    """Descriptor of the lock that is ours."""
     alive: int = -1
-    """Descriptor of the lock that the launcher inherits."""
+    """Of the one that the launcher inherits."""
 
     @property
     def log(self) -> Path:
@@ -220,7 +222,7 @@ async def claimed(place: Place, uid: str, clock: Clock) -> AsyncIterator[Run]:
         fcntl.flock(draft, fcntl.LOCK_EX)
         (run.folder / ".lock").rename(run.folder / "lock")
         try:
-            run = msgspec.structs.replace(run, alive=alive.fileno())
+            run = msgspec.structs.replace(run, lock=draft.fileno(), alive=alive.fileno())
             run.make()
             yield run
         finally:

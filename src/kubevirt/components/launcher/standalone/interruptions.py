@@ -1,57 +1,52 @@
-"""Ctrl+C, SIGTERM, a closed window: what they mean depends on how far a run has come."""
+"""Ctrl+C, SIGTERM, a closed window, while a run gets ready: it is given up, and leaves nothing."""
 
 import asyncio
+import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, Protocol
+from typing import Final
 
-_ENDS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-class Endable(Protocol):
-    def end(self) -> None: ...
-
-    def kill(self) -> None: ...
+from kubevirt.components.launcher.standalone.keeper import INTERRUPTIONS
 
 
-class Interruptions:
-    """Before a guest runs, the whole run is given up. Then the first one asks the guest to end, and the
-    second one ends it.
+@contextmanager
+def giving_up(say: Callable[[str], None]) -> Iterator[None]:
+    """Cancels the task that the body is in, once."""
+    loop = asyncio.get_running_loop()
+    task = asyncio.current_task()
+    has_given_up = False
+
+    def give_up() -> None:
+        nonlocal has_given_up
+        if task is not None and not has_given_up:
+            has_given_up = True
+            say("given up before the guest ran")
+            task.cancel()
+
+    for each in INTERRUPTIONS:
+        loop.add_signal_handler(each, give_up)
+    try:
+        yield
+    finally:
+        for each in INTERRUPTIONS:
+            loop.remove_signal_handler(each)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTIONS)
+
+
+async def held_back() -> int:
+    """From now on they wait for the program that we become. Those that came before are heard here.
+
+    The mask that keeps them back is our own thread's, and is inherited. Libraries have threads without it: what
+    reaches one of those is written into a pipe, whose end is returned.
     """
+    signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTIONS)
+    reading, writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(writing)
+    for _ in range(_TURNS):
+        await asyncio.sleep(0)
+    return reading
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-        self._guest: Endable | None = None
-        self._run: asyncio.Task[object] | None = None
-        self._has_asked = False
 
-    @contextmanager
-    def heard(self) -> Iterator[None]:
-        """While the body, which is the whole run, lasts."""
-        loop = asyncio.get_running_loop()
-        self._run = asyncio.current_task()
-        for each in _ENDS:
-            loop.add_signal_handler(each, self._interrupted)
-        try:
-            yield
-        finally:
-            for each in _ENDS:
-                loop.remove_signal_handler(each)
-
-    def concern(self, guest: Endable) -> None:
-        """From now on they are the guest's affair."""
-        self._guest = guest
-
-    def _interrupted(self) -> None:
-        if self._guest is None:
-            if self._run is not None and not self._has_asked:
-                self._has_asked = True
-                self._say("given up before the guest ran")
-                self._run.cancel()
-        elif self._has_asked:
-            self._guest.kill()
-        else:
-            self._has_asked = True
-            self._say("asking the guest to end; Ctrl+C again ends it at once")
-            self._guest.end()
+_TURNS: Final = 3
+"""From the byte that a signal leaves to the callback that it means, the loop takes as many turns."""

@@ -33,43 +33,30 @@ class LauncherFailed(Retry):
 
 class Launcher:
     def __init__(
-        self, process: commands.Process, first_pid: int, share: Path, log: Path, clock: Clock
+        self,
+        process: commands.Process,
+        first_pid: int,
+        kept: Sequence[int],
+        share: Path,
+        log: Path,
+        clock: Clock,
     ) -> None:
-        self.was_killed = False
         self.pids = (process.pid, first_pid)
         """Of the sandbox itself and of the first process in it; whoever follows is their child."""
+        self.pidfd = os.pidfd_open(first_pid)
+        """Of the latter: signals reach it and nobody else."""
+        self.kept = (self.pidfd, *kept)
+        """Descriptors that must stay open as long as it runs."""
         self._process = process
-        self._pidfd = os.pidfd_open(first_pid)
         self._share = share
         self._log = log
         self._clock = clock
 
-    @property
-    def is_running(self) -> bool:
-        return self._process.is_running
-
-    async def ended(self) -> int:
-        return await self._process.wait()
-
-    def end(self) -> None:
-        """Asks the guest to end; it has its grace period."""
-        self._send(signal.SIGTERM)
-
-    def kill(self) -> None:
-        """Everything inside ends with its first process."""
-        self.was_killed = True
-        self._send(signal.SIGKILL)
-
     def close(self) -> None:
         """Nothing inside lives longer than this."""
-        self._send(signal.SIGKILL)
-        os.close(self._pidfd)
-        self._pidfd = -1
-
-    def _send(self, number: signal.Signals) -> None:
-        if self._pidfd >= 0:
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._pidfd, number)
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+        os.close(self.pidfd)
 
     @asynccontextmanager
     async def answering(self) -> AsyncIterator["Commands"]:
@@ -129,16 +116,16 @@ async def sandboxed(
     environment: Mapping[str, str],
     *,
     inherited: Sequence[int],
+    kept: Sequence[int] = (),
     share: Path,
     log: Path,
     clock: Clock,
 ) -> AsyncIterator[Launcher]:
     """Runs the command in a sandbox beside the body; ends it with the body. `inherited` are descriptors:
-    first the network namespace, then what the command itself wants.
+    first the network namespace, then what the command itself wants. `kept` are our ends of them.
     """
     namespace = inherited[0]
     reading, writing = os.pipe()
-    # Open to the end: bubblewrap writes there once more, and dies if nobody could read it.
     with (
         os.fdopen(reading, "rb") as status,
         os.fdopen(writing, "wb") as told,
@@ -155,7 +142,9 @@ async def sandboxed(
         async with spawned as process:
             told.close()
             pid = await _first_pid(status, process, log)
-            with closing(Launcher(process, pid, share, log, clock)) as launcher:
+            # bubblewrap writes there once more, and would die if nobody could read it.
+            open_ends = (status.fileno(), *kept)
+            with closing(Launcher(process, pid, open_ends, share, log, clock)) as launcher:
                 yield launcher
 
 

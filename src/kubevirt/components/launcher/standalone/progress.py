@@ -4,12 +4,13 @@ The same stages are the rows of `--timings`.
 """
 
 import asyncio
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final
+
+from kubevirt.components.launcher.standalone.voice import say
 
 QUIET_S: Final = 2.0
 """What is over sooner needs no line."""
@@ -18,9 +19,8 @@ _BAR: Final = 40
 
 
 class Stage:
-    def __init__(self, words: str, progress: "Progress") -> None:
+    def __init__(self, words: str) -> None:
         self._words = words
-        self._progress = progress
         self._done = ""
 
     def goes_on(self, words: str) -> None:
@@ -30,26 +30,19 @@ class Stage:
         self._done = f": {done >> 20} of {total >> 20} MiB" if total else ""
 
     def tell(self) -> None:
-        self._progress.say(f"{self._words}{self._done} …")
+        say(f"{self._words}{self._done} …")
 
 
 class Progress:
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream or sys.stderr
+    def __init__(self) -> None:
         self._rows: list[tuple[str, float, float]] = [("Python", -_age_s(), 0.0)]
         self._zero = time.monotonic()
         self._timers: dict[Stage, asyncio.TimerHandle] = {}
 
-    def say(self, text: str) -> None:
-        """One line, whatever is in it: names come from manifests."""
-        line = "".join(each if each.isprintable() else "?" for each in text)
-        self._stream.write(f"virt-launcher: {line}\n")
-        self._stream.flush()
-
     @contextmanager
     def stage(self, part: str, words: str) -> Iterator[Stage]:
         """`part` is its row in the table, `words` what to say when it takes long."""
-        stage = Stage(words, self)
+        stage = Stage(words)
         began = time.monotonic()
         loop = asyncio.get_running_loop()
         self._timers[stage] = loop.call_later(QUIET_S, self._tell, stage, loop)

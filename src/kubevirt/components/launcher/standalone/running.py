@@ -1,22 +1,25 @@
-"""One run: from a manifest to a guest, and from the guest's end to nothing left.
+"""One run: from a manifest to a guest that runs. What follows is the keeper's.
 
 What comes first cannot leave anything behind: the manifest is read and judged before a folder is made. Then
-each part owns what it makes and takes it away again, in reverse order, however the run ends.
+each part owns what it makes and takes it away again, in reverse order, if there will be no guest. Once there is
+one we become its keeper, by exec from the inside of all these parts, so that none of them is taken away.
 """
 
+import json
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import msgspec
 
 from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.base.clock import Clock
+from kubevirt.base.commands import ENVIRONMENT
 from kubevirt.base.files import Root
-from kubevirt.base.tasks import background
 from kubevirt.components.launcher import launching
 from kubevirt.components.launcher.firmware import firmware_in
 from kubevirt.components.launcher.flags import DAEMON_HOME, OVMF
@@ -24,19 +27,21 @@ from kubevirt.components.launcher.settings import Settings
 from kubevirt.components.launcher.standalone import (
     devices,
     folders,
+    interruptions,
+    keeper,
     limits,
     manifest,
     mounts,
     network,
 )
-from kubevirt.components.launcher.standalone.console import Console
 from kubevirt.components.launcher.standalone.folders import Place, Run
 from kubevirt.components.launcher.standalone.images import Images, guest_folders
-from kubevirt.components.launcher.standalone.interruptions import Interruptions
-from kubevirt.components.launcher.standalone.launcher import Launcher, last_words, sandboxed
+from kubevirt.components.launcher.standalone.keeper import Charge
+from kubevirt.components.launcher.standalone.launcher import Launcher, sandboxed
 from kubevirt.components.launcher.standalone.mounts import Mount
 from kubevirt.components.launcher.standalone.progress import Progress
 from kubevirt.components.launcher.standalone.sandbox import Sandbox, accounts
+from kubevirt.components.launcher.standalone.voice import say
 from kubevirt.host.libvirt.daemon import Daemon, DaemonSettings
 from kubevirt.virt.defaults.instance import with_defaults
 from kubevirt.virt.hostname import hostname_of
@@ -82,29 +87,35 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
         return GRACE_S if given is None else float(given)
 
 
+Become = Callable[[Sequence[str], Mapping[str, str]], NoReturn]
+"""What `exec` does: the program's arguments and its whole environment."""
+
+
 class Standalone:
-    def __init__(self, options: Options, progress: Progress, clock: Clock) -> None:
+    def __init__(self, options: Options, progress: Progress, clock: Clock, become: Become) -> None:
         self._options = options
         self._progress = progress
         self._clock = clock
+        self._become = become
         self._place = Place.chosen(options.environment)
-        self._interruptions = Interruptions(progress.say)
 
-    async def run(self) -> int:
-        """The exit code: 0 if the guest powered off, by itself or because it was asked to."""
-        with self._interruptions.heard():
+    async def run(self) -> NoReturn:
+        """Becomes the keeper of a guest that runs, or raises and leaves nothing."""
+        with interruptions.giving_up(say):
             with self._progress.stage("manifest", f"reading {self._options.source}"):
                 wanted = self._judged()
-            async with folders.claimed(self._place, wanted.uid, self._clock) as own:
-                async with self._started(wanted, own) as launcher:
-                    code = await self._watched(launcher, wanted, own)
-                self._progress.say(_ending(own, launcher, code))
-        return 0 if code == 0 else 1
+            async with (
+                folders.claimed(self._place, wanted.uid, self._clock) as own,
+                self._started(wanted, own) as charge,
+            ):
+                self._become(
+                    (sys.executable, "-I", "-m", keeper.MODULE, json.dumps(charge)), ENVIRONMENT
+                )
 
     def _judged(self) -> Wanted:
         found = manifest.read(self._options.text, self._options.source)
         for warning in found.warnings:
-            self._progress.say(f"warning: {warning}")
+            say(f"warning: {warning}")
         vmi = with_defaults(found.vmi, KubeVirtConfiguration())
         network.check(vmi)
         claims = mounts.claims(vmi, self._options.volumes, LAYOUT)
@@ -117,8 +128,8 @@ class Standalone:
     # Getting ready.
 
     @asynccontextmanager
-    async def _started(self, wanted: Wanted, own: Run) -> AsyncIterator[Launcher]:
-        """A launcher whose guest runs."""
+    async def _started(self, wanted: Wanted, own: Run) -> AsyncIterator[Charge]:
+        """A guest that runs, and what its keeper must know."""
         progress, vmi = self._progress, wanted.vmi
         settings = self._settings(wanted)
         disks = await self._disks(wanted, own)
@@ -131,23 +142,50 @@ class Standalone:
                 launcher = await stack.enter_async_context(
                     self._sandboxed(wanted, own, settings, disks, inside.fd)
                 )
-            address = ""
+            found = None
             if network.is_wanted(vmi):
                 with progress.stage("network", "making the network"):
                     found = await stack.enter_async_context(
-                        network.connected(vmi, inside, self._place.homes, self._clock)
+                        network.connected(vmi, inside, self._place.homes)
                     )
                     _write_cards(own, found)
-                    address = f" at {found.address}"
             with progress.stage("launcher", "waiting for the launcher"):
                 commands = await stack.enter_async_context(launcher.answering())
             with progress.stage("guest", "starting the guest"):
                 await launcher.or_its_end(commands.sync(msgspec.json.encode(vmi)))
-            self._interruptions.concern(launcher)
-            progress.say(f"guest {vmi.metadata.name} runs{address}; Ctrl+C ends it")
+            interrupted = await interruptions.held_back()
+            where = f" at {found.address}" if found else ""
+            say(f"guest {vmi.metadata.name} runs{where}; Ctrl+C ends it")
             self._tell_timings()
             _keep_capabilities(own, settings, self._place)
-            yield launcher
+            yield self._charge(wanted, own, launcher, interrupted, found)
+
+    def _charge(
+        self,
+        wanted: Wanted,
+        own: Run,
+        launcher: Launcher,
+        interrupted: int,
+        found: network.Network | None,
+    ) -> Charge:
+        """With all descriptors that outlive us."""
+        locks = [own.lock, own.alive, *([found.lock] if found else [])]
+        for fd in (*locks, interrupted, *launcher.kept, *(found.inherited if found else ())):
+            os.set_inheritable(fd, True)
+        sockets = own.outside(LAYOUT.instance(wanted.uid), LAYOUT, DAEMON_HOME)
+        notes = own.outside(f"{LAYOUT.private}/launcher", LAYOUT, DAEMON_HOME)
+        return Charge(
+            sandbox=launcher.pids[0],
+            launcher=launcher.pidfd,
+            interrupted=interrupted,
+            servers=found.servers if found else (),
+            console=str(sockets) if self._options.console else None,
+            log=str(own.log),
+            notes=str(notes),
+            locks=locks,
+            runtime=str(self._place.runtime),
+            store=str(self._place.store),
+        )
 
     def _settings(self, wanted: Wanted) -> Settings:
         meta = wanted.vmi.metadata
@@ -196,6 +234,7 @@ class Standalone:
                 command,
                 environment,
                 inherited=(namespace, lifeline, own.alive),
+                kept=(held,),
                 share=own.folder / "share",
                 log=own.log,
                 clock=self._clock,
@@ -212,21 +251,7 @@ class Standalone:
     def _tell_timings(self) -> None:
         if self._options.timings:
             for line in self._progress.table().splitlines():
-                self._progress.say(line)
-
-    # While the guest runs.
-
-    async def _watched(self, launcher: Launcher, wanted: Wanted, own: Run) -> int:
-        if not self._options.console:
-            return await launcher.ended()
-        console = Console(
-            own.outside(LAYOUT.instance(wanted.uid), LAYOUT, DAEMON_HOME), self._progress.say
-        )
-        try:
-            async with background(console.run()):
-                return await launcher.ended()
-        finally:
-            console.close()
+                say(line)
 
 
 def _fill(own: Run, wanted: Wanted, disks: Sequence[Mount], settings: Settings) -> None:
@@ -268,15 +293,3 @@ def _keep_capabilities(own: Run, settings: Settings, place: Place) -> None:
         for name in root.listdir(limit=16):
             if name.endswith(".xml"):
                 kept.write(name, root.read(name), mode=0o644, durable=False)
-
-
-def _ending(own: Run, launcher: Launcher, code: int) -> str:
-    """Why the guest ended, in the launcher's words if it has any."""
-    if launcher.was_killed:
-        return "the guest was ended at once"
-    notes = own.outside(f"{LAYOUT.private}/launcher", LAYOUT, DAEMON_HOME)
-    try:
-        with Root.open(notes) as root:
-            return root.read("ending", limit=1 << 12).decode(errors="replace").strip()
-    except FileNotFoundError:
-        return f"the launcher ended with code {code}: {last_words(own.log)}"
