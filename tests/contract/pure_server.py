@@ -12,6 +12,7 @@ from kubevirt.apiserver.apply.fieldset import FieldSet
 from kubevirt.apiserver.apply.ownership import Kind
 from kubevirt.apiserver.apply.types import type_of_object
 from kubevirt.apiserver.schema.custom import CustomSchema
+from kubevirt.apiserver.schema.decoding import strict_error
 from kubevirt.apiserver.schema.field_errors import FieldError, invalid_message
 from kubevirt.apiserver.schema.metadata import Undecodable
 from kubevirt.apiserver.schema.plain import is_same
@@ -74,8 +75,7 @@ class PureServer:
         except Undecodable as error:
             raise Refusal(self._unhandled(api_version, str(error))) from error
         if strict and read.unknown:
-            fields = ", ".join(f'unknown field "{path}"' for path in read.unknown)
-            raise Refusal(self._unhandled(api_version, f"strict decoding error: {fields}"))
+            raise Refusal(self._unhandled(api_version, strict_error((), read.unknown)))
         new = schema.default(read.object)
         live = self._live_as(api_version)
         new = self._with_server_fields(new, live)

@@ -19,6 +19,7 @@ from kubevirt.apiserver.schema.field_errors import BLOCKS_RULES, NO_FIELD, Field
 from kubevirt.apiserver.schema.listtypes import duplicates
 from kubevirt.apiserver.schema.plain import ABSENT
 from kubevirt.apiserver.schema.pruning import prune
+from kubevirt.apiserver.schema.rules import Rules
 from kubevirt.apiserver.schema.structural import Pool, Schema, compile_schema
 from kubevirt.apiserver.schema.validation import Validation
 
@@ -35,6 +36,7 @@ class CustomSchema:
     def __init__(self, source: Object, *, pool: Pool | None = None) -> None:
         self.schema: Schema = compile_schema(source, pool=pool)
         self._validation = Validation(self.schema)
+        self._rules = Rules(self.schema)
 
     @cached_property
     def _status_validation(self) -> Validation | None:
@@ -62,14 +64,14 @@ class CustomSchema:
         found += self._validation.errors(new)
         found += embedded.errors(new, self.schema)
         found += duplicates(new, self.schema)
-        return found + self._broken_rules(found)
+        return found + self._broken_rules(new, ABSENT, found)
 
     def errors_of_change(self, new: Object, old: Object) -> list[FieldError]:
         found = metadata.errors_of_change(new.get("metadata", {}), old.get("metadata", {}))
         found += self._validation.errors(new, old)
         found += embedded.errors(new, self.schema)
         found += self._new_duplicates(new, old)
-        return found + self._broken_rules(found)
+        return found + self._broken_rules(new, old, found)
 
     def errors_of_status_change(self, new: Object, old: Object) -> list[FieldError]:
         found = metadata.errors_of_change(new.get("metadata", {}), old.get("metadata", {}))
@@ -77,18 +79,18 @@ class CustomSchema:
             before = old.get("status", ABSENT)
             found += self._status_validation.errors(new["status"], before, at="status")
         found += self._new_duplicates(new, old)
-        return found + self._broken_rules(found)
+        return found + self._broken_rules(new, old, found)
 
     def _new_duplicates(self, new: Object, old: Object) -> list[FieldError]:
         """An object that has duplicates may keep them, and all others with them."""
         found = duplicates(new, self.schema)
         return found if found and not duplicates(old, self.schema) else []
 
-    def _broken_rules(self, found: list[FieldError]) -> list[FieldError]:
+    def _broken_rules(self, new: Object, old: Any, found: list[FieldError]) -> list[FieldError]:
         if not self.schema.has_rules:
             return []
         if any(error.reason in BLOCKS_RULES for error in found):
             words = "some validation rules were not checked because the object was invalid;"
             words = f"{words} correct the existing errors to complete validation"
             return [field_errors.invalid(NO_FIELD, None, words)]
-        return []
+        return self._rules.broken(new, old)

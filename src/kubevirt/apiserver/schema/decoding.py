@@ -7,9 +7,12 @@ names them.
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
+
+from kubevirt.apiserver.schema import gotext
 
 DUPLICATES_SHOWN: Final = 100
 
@@ -40,6 +43,13 @@ def duplicate_fields(body: bytes, decoded: Any) -> list[str]:
     found: dict[str, None] = {}
     _collect(_all_pairs.decode(body.decode()), "", found)
     return list(found)[:DUPLICATES_SHOWN]
+
+
+def strict_error(twice: Iterable[str], unknown: Iterable[str]) -> str:
+    """What strict decoding says of such fields; empty if there are none. A warning says each alone."""
+    words = [f"duplicate field {gotext.quoted(path)}" for path in twice]
+    words += [f'unknown field "{path}"' for path in unknown]
+    return "strict decoding error: " + ", ".join(words) if words else ""
 
 
 _NAMES: Final = re.compile(rb'"\s*:')

@@ -90,7 +90,7 @@ def _read_struct(
     value: dict[str, Any], fields: dict[str, str], where: str, path: str, unknown: list[str]
 ) -> dict[str, Any]:
     made = {}
-    for name, child in value.items():
+    for name, child in sorted(value.items()):
         kind = fields.get(name)
         if kind is None:
             unknown.append(f"{path}.{name}")

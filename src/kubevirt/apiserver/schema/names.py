@@ -47,7 +47,7 @@ _LABEL_1035_WORDS: Final = (
 
 
 def _too_long(limit: int) -> str:
-    return f"must be no more than {limit} bytes"
+    return f"must be no more than {limit} characters"
 
 
 def subdomain(name: str) -> list[str]:

@@ -54,6 +54,18 @@ def matches(pattern: str, text: str) -> bool:
     ).is_valid(text)
 
 
+def is_pattern(pattern: str) -> bool:
+    import jsonschema_rs  # noqa: PLC0415
+
+    try:
+        jsonschema_rs.Draft4Validator(
+            {"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions()
+        )
+    except (ValueError, jsonschema_rs.ValidationError):
+        return False
+    return True
+
+
 class Translation:
     """A structural schema as JSON Schema, draft 4. Nodes that occur often become definitions, so
     that the compiled form is small.

@@ -1,0 +1,148 @@
+"""CEL, as far as rules of CRDs need it: the only door to Google's runtime.
+
+    rule = compile_rule("self.minReplicas <= self.maxReplicas")
+    rule({"self": {"minReplicas": 1, "maxReplicas": 2}})          True
+
+The runtime weighs twelve megabytes and each of its libraries two or three more, so nothing is loaded
+before a rule is compiled, and only the libraries that some rule speaks of. `self` is dynamic here,
+where Kubernetes types it by the schema: what it refuses when a CRD is created, we find when the rule
+runs.
+"""
+
+import importlib
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from kubevirt.apiserver.schema.cel_functions import FUNCTIONS, Function
+from kubevirt.base.errors import UserError
+
+Evaluate = Callable[[Mapping[str, Any]], Any]
+
+_LIBRARIES: Final = {
+    "strings": re.compile(
+        r"\.(charAt|format|indexOf|join|lastIndexOf|lowerAscii|quote|replace|reverse|split|substring"
+        r"|trim|upperAscii)\(|strings\.quote\("
+    ),
+    "optional": re.compile(
+        r"\.\?|\[\?|\{\s*\?|optional\.|\.hasValue\(|\.orValue\(|\.or\(|\.optMap\("
+    ),
+    "bindings": re.compile(r"cel\.bind\("),
+    "math": re.compile(r"math\."),
+    "encoders": re.compile(r"base64\."),
+}
+_STRING_LITERALS: Final = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+_OLD_SELF: Final = re.compile(r"(?<![\w.])oldSelf\b")
+
+
+class BadExpression(UserError):  # noqa: N818  # it is what the text is
+    """A text that is no CEL expression, in the compiler's words."""
+
+
+class EvaluationFailed(UserError):  # noqa: N818  # it is what happened
+    """An expression that has no value for these variables, in cel-go's words where they are known."""
+
+
+def uses_old_self(expression: str) -> bool:
+    """Whether it looks at what was before: such a rule is about a change."""
+    return _OLD_SELF.search(_STRING_LITERALS.sub("''", expression)) is not None
+
+
+def compile_expression(expression: str, *, old_self_is_optional: bool = False) -> Evaluate:
+    """A function of `self` and `oldSelf`. Raises `BadExpression`; the function raises
+    `EvaluationFailed`.
+    """
+    text = expression
+    if old_self_is_optional:
+        # The runtime takes no optional values from outside; it makes this one itself.
+        text = f"cel.bind(oldSelf, had ? optional.of(old) : optional.none(), ({expression}\n))"
+    code = _STRING_LITERALS.sub("''", text)
+    libraries = tuple(name for name, used in _LIBRARIES.items() if used.search(code))
+    try:
+        compiled = _environment(libraries).compile(text)
+    except RuntimeError as error:
+        raise BadExpression(_compiler_words(str(error))) from None
+
+    def evaluate(variables: Mapping[str, Any]) -> Any:
+        if old_self_is_optional:
+            old = variables.get("oldSelf")
+            variables = {**variables, "had": old is not None, "old": old}
+        result = compiled.eval(data=variables)
+        if result.type().name() == "ERROR":
+            raise EvaluationFailed(_runtime_words(str(result.value())))
+        return result.value()
+
+    return evaluate
+
+
+@lru_cache(maxsize=32)
+def _environment(libraries: tuple[str, ...]) -> Any:
+    from cel_expr_python import cel  # noqa: PLC0415  # see above
+
+    extensions = []
+    for name in libraries:
+        module = importlib.import_module(f"cel_expr_python.ext.ext_{name}")
+        extensions.append(getattr(module, f"Ext{name.capitalize()}")())
+    dynamic = cel.Type.DYN
+    names = {"self": dynamic, "oldSelf": dynamic, "old": dynamic, "had": cel.Type.BOOL}
+    # After the libraries: some of their functions get overloads here.
+    ours = [_declared(name, overloads) for name, overloads in _by_name().items()]
+    extensions.append(cel.CelExtension("kubernetes", ours))
+    return cel.NewEnv(variables=names, extensions=extensions)
+
+
+def _by_name() -> dict[str, list[Function]]:
+    found: dict[str, list[Function]] = {}
+    for function in FUNCTIONS:
+        found.setdefault(function.name, []).append(function)
+    return found
+
+
+def _declared(name: str, overloads: list[Function]) -> Any:
+    from cel_expr_python import cel  # noqa: PLC0415
+
+    types = {
+        "bool": cel.Type.BOOL,
+        "int": cel.Type.INT,
+        "double": cel.Type.DOUBLE,
+        "string": cel.Type.STRING,
+        "list": cel.Type.List(cel.Type.DYN),
+        "map": cel.Type.Map(cel.Type.STRING, cel.Type.DYN),
+        "dyn": cel.Type.DYN,
+    }
+    return cel.FunctionDecl(
+        name,
+        [
+            cel.Overload(
+                f"kubernetes_{name}_{'_'.join(each.parameters)}",
+                return_type=types[each.returns],
+                parameters=[types[kind] for kind in each.parameters],
+                is_member=each.is_member,
+                impl=each.run,
+            )
+            for each in overloads
+        ],
+    )
+
+
+def _compiler_words(text: str) -> str:
+    return text.removeprefix("INVALID_ARGUMENT: ").removesuffix(" [INVALID_ARGUMENT]")
+
+
+_WORDS: Final = (
+    (re.compile(r'NOT_FOUND: Key not found in map : "(.*)"'), r"no such key: \1"),
+    (re.compile(r"\w+: No matching overloads found.*"), "no such overload"),
+    (re.compile(r"\w+: divide by zero"), "division by zero"),
+    (re.compile(r"\w+: modulus by zero"), "modulus by zero"),
+    (re.compile(r"\w+: Index error: index=(-?\d+).*"), r"index out of bounds: \1"),
+    (re.compile(r"[A-Z_]+: (.*)", re.DOTALL), r"\1"),
+)
+
+
+def _runtime_words(text: str) -> str:
+    for pattern, words in _WORDS:
+        found = pattern.fullmatch(text)
+        if found:
+            return found.expand(words)
+    return text
