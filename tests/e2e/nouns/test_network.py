@@ -43,9 +43,9 @@ def bridged(machine: Machine) -> Iterator[Guest]:
 
 
 def reaches_out(guest: Guest) -> bool:
-    # Some cards take seconds until their link is up, which a guest does not wait for.
-    guest.run("timeout 20 sh -c 'until [ -e /run/online ]; do sleep 0.1; done'")
-    return guest.attempt(f"ping -c 1 -W 10 {OUTSIDE} >/dev/null")[0] == 0
+    """Some cards take seconds until their link is up, and once more when DHCP has told them their MTU."""
+    ping = f"until ping -c 1 -W 1 {OUTSIDE} >/dev/null 2>&1; do sleep 0.1; done"
+    return guest.attempt(f"timeout 30 sh -c '{ping}'")[0] == 0
 
 
 def driver(guest: Guest) -> str:
