@@ -67,6 +67,12 @@ class Load:
         os.write(self._acks, json.dumps(what).encode() + b"\n")
 
 
+def drop_half_a_line(acks: int) -> None:
+    """A kill can end the process before it in the middle of a line, which nobody has read then."""
+    said = os.pread(acks, os.fstat(acks).st_size, 0)
+    os.ftruncate(acks, said.rfind(b"\n") + 1)
+
+
 async def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("store", type=Path)
@@ -83,7 +89,8 @@ async def main() -> None:
     checkpoint._EVERY_BYTES = 300_000  # type: ignore[misc]
     checkpoint._LONG_BYTES = 1_200_000  # type: ignore[misc]
     settings = StoreSettings(retention=KEEP_LITTLE if options.compact else KEEP_ALL)
-    acks = os.open(options.acks, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    acks = os.open(options.acks, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    drop_half_a_line(acks)
     async with open_store(options.store, clock=SystemClock(), settings=settings) as store:
         if options.forgetful:
             log = cast("SqliteLog", store._log)
