@@ -7,10 +7,11 @@ what its pod says is worse than one that does not start.
 import argparse
 import re
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from typing import Final
 
 from kubevirt.base.errors import ConfigError
 from kubevirt.components.launcher.firmware import firmware_in
+from kubevirt.components.launcher.parser import Parser
 from kubevirt.components.launcher.settings import Settings
 from kubevirt.host.libvirt.daemon import DaemonSettings
 from kubevirt.host.qemu_img.program import LIMITS
@@ -56,15 +57,8 @@ def duration_s(text: str) -> float:
     return sum(float(number) * _UNIT_S[unit] for number, unit in parts)
 
 
-class _Parser(argparse.ArgumentParser):
-    """Bad flags are an error of the house, in one sentence."""
-
-    def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message}; see virt-launcher --help")
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="virt-launcher",
         allow_abbrev=False,
         description="Run one VirtualMachineInstance in this container, as its first process. "

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kubevirt.base.errors import ConfigError, KubevirtError, UserError
+from kubevirt.components.launcher.parser import Parser
 
 if TYPE_CHECKING:
     from kubevirt.components.launcher.standalone.running import Become
@@ -60,6 +61,7 @@ def _main(words: Sequence[str], become: "Become") -> int:
         volumes=dict(map(_volume, given.volume)),
         image_folders=[_folder(each) for each in given.image_dir],
         environment=dict(os.environ),
+        use_emulation=given.use_emulation,
         timings=given.timings,
         verbosity=given.v,
     )
@@ -76,7 +78,7 @@ QUIET: Final = 2
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="virt-launcher --standalone",
         usage="virt-launcher --standalone FILE [--console] [--volume CLAIM=PATH]...",
         allow_abbrev=False,
@@ -89,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add(
         "--standalone",
+        nargs="?",
         metavar="FILE",
         help=f"the manifest, YAML or JSON; - reads it from standard input. Default: ${VARIABLE}",
     )
@@ -108,6 +111,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="folder of OCI archives (*.tar) that hold container disks",
     )
+    add("--use-emulation", action="store_true", help="emulate the processor, even where KVM works")
     add("--timings", action="store_true", help="show what took how long until the guest ran")
     add("-v", type=int, default=QUIET, metavar="LEVEL", help="how much is logged; default 2")
     return parser

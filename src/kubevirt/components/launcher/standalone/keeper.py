@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, TypedDict
 
 from kubevirt.base.files import Root
-from kubevirt.components.launcher.monitor import Child
+from kubevirt.components.launcher.monitor import Child, how
 from kubevirt.components.launcher.standalone.events import Events
 from kubevirt.components.launcher.standalone.voice import say
 
@@ -28,6 +28,7 @@ MODULE: Final = "kubevirt.components.launcher.standalone.keeper"
 TIRED: Final = 5
 """Early deaths in a row of a DHCP server, after which the person is told."""
 LONGEST_WAIT_S: Final = 3600.0
+SIGNALLED: Final = 128
 
 
 class Charge(TypedDict):
@@ -149,7 +150,13 @@ class Keeper:
                 last_words,
             )
 
-            return f"the launcher ended with code {code}: {last_words(Path(self._charge['log']))}"
+            said = last_words(Path(self._charge["log"]))
+            return f"the launcher {_how(code or 0)}; the last that its log says: {said}"
+
+
+def _how(code: int) -> str:
+    """The end of what was in the sandbox, which tells of a signal as shells do."""
+    return how(SIGNALLED - code if code > SIGNALLED else code)
 
 
 def take_away(charge: Charge) -> None:

@@ -42,6 +42,7 @@ from kubevirt.components.launcher.standalone.mounts import Mount
 from kubevirt.components.launcher.standalone.progress import Progress
 from kubevirt.components.launcher.standalone.sandbox import Sandbox, accounts
 from kubevirt.components.launcher.standalone.voice import say
+from kubevirt.host.kvm import acceleration
 from kubevirt.host.libvirt.daemon import Daemon, DaemonSettings
 from kubevirt.virt.defaults.instance import with_defaults
 from kubevirt.virt.hostname import hostname_of
@@ -65,6 +66,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     image_folders: Sequence[Path] = ()
     """Archives of images, looked through in this order."""
     environment: Mapping[str, str] = {}
+    use_emulation: bool = False
+    """Even where the machine has KVM."""
     timings: bool = False
     verbosity: int = 2
 
@@ -131,7 +134,7 @@ class Standalone:
     async def _started(self, wanted: Wanted, own: Run) -> AsyncIterator[Charge]:
         """A guest that runs, and what its keeper must know."""
         progress, vmi = self._progress, wanted.vmi
-        settings = self._settings(wanted)
+        settings = await self._settings(wanted)
         disks = await self._disks(wanted, own)
         with progress.stage("folders", "preparing the launcher's folders"):
             _fill(own, wanted, disks, settings)
@@ -149,6 +152,8 @@ class Standalone:
                         network.connected(vmi, inside, self._place.homes)
                     )
                     _write_cards(own, found)
+                for note in found.notes:
+                    say(note)
             with progress.stage("launcher", "waiting for the launcher"):
                 commands = await stack.enter_async_context(launcher.answering())
             with progress.stage("guest", "starting the guest"):
@@ -187,7 +192,7 @@ class Standalone:
             store=str(self._place.store),
         )
 
-    def _settings(self, wanted: Wanted) -> Settings:
+    async def _settings(self, wanted: Wanted) -> Settings:
         meta = wanted.vmi.metadata
         self._place.capabilities.mkdir(parents=True, exist_ok=True)
         return Settings(
@@ -198,11 +203,21 @@ class Standalone:
             libvirt=DaemonSettings(
                 home=DAEMON_HOME, capabilities_seed=str(self._place.capabilities)
             ),
+            kvm=await self._has_kvm(),
             firmware=firmware_in(OVMF),
             grace_s=wanted.grace_s,
             standalone=True,
             verbosity=self._options.verbosity,
         )
+
+    async def _has_kvm(self) -> bool:
+        if self._options.use_emulation:
+            return False
+        with self._progress.stage("KVM", "trying whether KVM works"):
+            found = await acceleration(self._place.store)
+        if not found.usable:
+            say(f"the guest is emulated, which is slow: {found.reason}")
+        return found.usable
 
     async def _disks(self, wanted: Wanted, own: Run) -> tuple[Mount, ...]:
         archives = (*self._options.image_folders, *guest_folders(self._options.environment))
@@ -216,11 +231,12 @@ class Standalone:
     async def _sandboxed(
         self, wanted: Wanted, own: Run, settings: Settings, disks: Sequence[Mount], namespace: int
     ) -> AsyncIterator[Launcher]:
+        nodes = (devices.TUN, devices.KVM) if settings.kvm else (devices.TUN,)
         sandbox = Sandbox(
             etc=own.etc,
             binds=own.binds(LAYOUT, DAEMON_HOME),
             mounts=disks,
-            devices={str(devices.TUN): devices.node(devices.TUN, own.folder)},
+            devices={str(each): devices.node(each, own.folder) for each in nodes},
             hostname=hostname_of(wanted.vmi),
         )
         # Its other end is ours alone: when we die, by whatever signal, the launcher notices.
