@@ -42,6 +42,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     subresource: str = ""
     rest: str = ""
     """Of the path, behind a subresource that takes more: proxies."""
+    field_selector: str = ""
+    """Of a list or watch: a node may see the pods that it asks for in this way."""
 
 
 def read(method: str, path: str, query: Mapping[str, str]) -> Asked:
@@ -91,11 +93,12 @@ def _of_many(asked: Asked, query: Mapping[str, str]) -> Asked:
     """A watch is a list that goes on; one of a single name is about that object."""
     verb = "watch" if is_true(query.get("watch")) else "list"
     name = ""
-    for term in query.get("fieldSelector", "").split(","):
+    selector = query.get("fieldSelector", "")
+    for term in selector.split(","):
         field, _, value = term.replace("==", "=").partition("=")
         if field == "metadata.name" and value:
             name = value
-    return msgspec.structs.replace(asked, verb=verb, name=name)
+    return msgspec.structs.replace(asked, verb=verb, name=name, field_selector=selector)
 
 
 def is_true(value: str | None) -> bool:

@@ -1,0 +1,69 @@
+"""python -m kubevirt.apiserver: one server on the loopback address, for tests and measurements.
+
+It prints its URL when it is ready, and ends by a signal.
+"""
+
+import argparse
+import asyncio
+import os
+import signal
+import ssl
+import sys
+from pathlib import Path
+
+from kubevirt.apiserver.server import ADMINISTRATOR, ServerSettings, serving
+from kubevirt.apiserver.storage.retention import RetentionSettings
+from kubevirt.apiserver.storage.store import StoreSettings
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="kubevirt.apiserver", description=__doc__)
+    parser.add_argument("--data", type=Path, required=True, help="the file of the store")
+    parser.add_argument("--port", type=int, default=0, help="0 lets the system choose")
+    parser.add_argument("--token-file", type=Path, help="the administrator's bearer token")
+    parser.add_argument("--tls-cert", type=Path)
+    parser.add_argument("--tls-key", type=Path)
+    parser.add_argument("--client-ca", type=Path, help="who vouches for client certificates")
+    parser.add_argument("--keep-s", type=float, help="for how long the past is kept")
+    return parser.parse_args()
+
+
+def _tls(arguments: argparse.Namespace) -> ssl.SSLContext | None:
+    if not arguments.tls_cert:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(arguments.tls_cert, arguments.tls_key)
+    if arguments.client_ca:
+        context.load_verify_locations(arguments.client_ca)
+        context.verify_mode = ssl.CERT_OPTIONAL
+    return context
+
+
+def _store(arguments: argparse.Namespace) -> StoreSettings:
+    if arguments.keep_s is None:
+        return StoreSettings()
+    keep_s = arguments.keep_s
+    retention = RetentionSettings(keep_s=keep_s, keep_events=0, look_every_s=max(keep_s / 4, 0.1))
+    return StoreSettings(retention=retention)
+
+
+async def _run(arguments: argparse.Namespace) -> None:
+    token = arguments.token_file.read_text().strip() if arguments.token_file else ""
+    settings = ServerSettings(
+        data=arguments.data,
+        port=arguments.port,
+        tls=_tls(arguments),
+        tokens={token: ADMINISTRATOR} if token else {},
+        store=_store(arguments),
+    )
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    async with serving(settings) as server:
+        os.write(sys.stdout.fileno(), f"{server.url}\n".encode())
+        await ended.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(_run(_arguments()))

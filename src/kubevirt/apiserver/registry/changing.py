@@ -1,0 +1,157 @@
+"""update: an object as it shall be, in place of what it was. Patches end here too."""
+
+from typing import Any, Final
+
+from kubevirt.api.meta import StatusCause, StatusDetails
+from kubevirt.apiserver import refusals
+from kubevirt.apiserver.apply import writes
+from kubevirt.apiserver.refusals import Refusal, refusal
+from kubevirt.apiserver.registry import creating, incoming, options, preparing, stored
+from kubevirt.apiserver.registry.admission import Review
+from kubevirt.apiserver.registry.call import Call
+from kubevirt.apiserver.registry.incoming import Body
+from kubevirt.apiserver.registry.options import WriteOptions
+from kubevirt.apiserver.registry.registry import Registry
+from kubevirt.apiserver.registry.results import One
+from kubevirt.apiserver.registry.served import Served
+from kubevirt.apiserver.schema.plain import is_same
+from kubevirt.apiserver.storage.errors import Conflict
+from kubevirt.apiserver.storage.records import Entry
+
+Object = dict[str, Any]
+
+ATTEMPTS: Final = 5
+"""Of a write that does not say which version it was made for, while others are quicker."""
+
+
+async def update(registry: Registry, call: Call, body: Body) -> One:
+    wanted = options.of_write(call)
+    served = registry.served(call.kind)
+    said = incoming.read(call, served.shape(call.version), body, wanted)
+    incoming.check_name(call, said)
+    said = incoming.stand_in_namespace(call, said)
+    for _ in range(ATTEMPTS):
+        entry = await registry.store.get(call.key)
+        if entry is None:
+            if served.rules.is_created_by_update and not call.subresource:
+                return await creating.store_new(registry, call, said, wanted)
+            raise refusals.not_found(call.kind, call.name)
+        old = stored.object_of(entry, call.api_version)
+        new = _of_version(served, said, old)
+        _check_identity(call, new, old)
+        try:
+            return await store_change(registry, call, new, entry, wanted)
+        except Conflict as conflict:
+            if said["metadata"].get("resourceVersion"):
+                raise refusals.modified(call.kind, call.name) from conflict
+    raise refusals.modified(call.kind, call.name)
+
+
+def _of_version(served: Served, said: Object, old: Object) -> Object:
+    """With the version that there is, where the client named none and the kind lets it."""
+    if said["metadata"].get("resourceVersion") or served.rules.needs_version_to_update:
+        return said
+    version = old["metadata"]["resourceVersion"]
+    return {**said, "metadata": {**said["metadata"], "resourceVersion": version}}
+
+
+def _check_identity(call: Call, new: Object, old: Object) -> None:
+    wanted, found = new["metadata"].get("uid"), old["metadata"]["uid"]
+    if wanted and wanted != found:
+        raise _other_uid(call, wanted, found)
+    version = new["metadata"].get("resourceVersion")
+    if version and version != old["metadata"]["resourceVersion"]:
+        raise refusals.modified(call.kind, call.name)
+    if not version:
+        raise _without_version(call)
+
+
+def _other_uid(call: Call, wanted: str, found: str) -> Refusal:
+    words = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
+    storage = f"StorageError: invalid object, Code: 4, Key: {call.key}, ResourceVersion: 0"
+    return refusals.conflict(call.kind, call.name, f"{storage}, AdditionalErrorMsg: {words}")
+
+
+def _without_version(call: Call) -> Refusal:
+    """Said about the resource, not about the kind, unlike everything else that is invalid."""
+    words = "Invalid value: 0: must be specified for an update"
+    cause = StatusCause(reason="FieldValueInvalid", message=words, field="metadata.resourceVersion")
+    details = StatusDetails(
+        name=call.name, group=call.kind.group, kind=call.kind.names.plural, causes=(cause,)
+    )
+    subject = f'{call.kind.group_resource} "{call.name}"'
+    message = f"{subject} is invalid: metadata.resourceVersion: {words}"
+    return refusal(422, "Invalid", message, details=details)
+
+
+async def store_change(
+    registry: Registry,
+    call: Call,
+    new: Object,
+    entry: Entry,
+    wanted: WriteOptions,
+    *,
+    is_applied: bool = False,
+) -> One:
+    """Makes `new` of what lies in the store. Raises the store's `Conflict` if that is something else
+    by now.
+    """
+    served = registry.served(call.kind)
+    old = stored.object_of(entry, call.api_version)
+    new = await _made(registry, call, new, old, wanted, is_applied=is_applied)
+    if new["metadata"].get("deletionTimestamp") and may_go(served, new):
+        if not wanted.dry_run:
+            await registry.store.delete(entry)
+        return One(value=stored.encoded(new), revision=entry.revision)
+    if is_same(old, new):
+        return One(value=entry.value, revision=entry.revision)
+    value = stored.encoded(new)
+    if wanted.dry_run:
+        return One(value=value, revision=entry.revision)
+    changed = await registry.store.update(entry, value)
+    return One(value=value, revision=changed.revision)
+
+
+def may_go(served: Served, object_: Object) -> bool:
+    """Nobody holds it any more, and there is no grace left to wait for."""
+    grace_s = object_["metadata"].get("deletionGracePeriodSeconds") or 0
+    return not served.rules.is_held(object_) and grace_s == 0
+
+
+async def _made(
+    registry: Registry,
+    call: Call,
+    new: Object,
+    old: Object,
+    wanted: WriteOptions,
+    *,
+    is_applied: bool,
+) -> Object:
+    """The object as it will be stored."""
+    served, version = registry.served(call.kind), call.version
+    new = served.defaulted(preparing.carried_over(new, old), version)
+    if not is_applied:
+        endpoint = served.shapes.endpoint(version, call.subresource)
+        new = writes.update(old, new, endpoint, by=wanted.manager, now=registry.now())
+    review = Review(call=call, operation="UPDATE", old=old, dry_run=wanted.dry_run)
+    new = await registry.admission.mutate(new, review)
+    new = _within_reach(served, call, new, old)
+    if served.rules.has_generation and preparing.is_another_intent(new, old, version):
+        new = preparing.with_generation(new, old["metadata"].get("generation", 0) + 1)
+    served.check_change(new, old, version, call.subresource)
+    await registry.admission.validate(new, review)
+    if is_applied:
+        # What a type did not declare is gone when the object is read again.
+        new = served.shape(version).read(new).object
+    return writes.keep_times_of_no_op(old, new)
+
+
+def _within_reach(served: Served, call: Call, new: Object, old: Object) -> Object:
+    """Only what this endpoint may change is changed."""
+    if call.subresource == "status":
+        return preparing.only_status(new, old, keeps_metadata=served.rules.is_custom)
+    if call.subresource == "finalize":
+        return {**old, "metadata": new["metadata"], "spec": new.get("spec", {})}
+    if "status" in call.version.subresources:
+        new = preparing.all_but_status(new, old)
+    return served.rules.changed(new, old)

@@ -1,0 +1,179 @@
+"""delete and deletecollection: an object goes at once, or is marked and goes when nobody holds it.
+
+Who waits for dependants, or lets them go, is the garbage collector's work; here an object only gets the
+finalizer that tells the collector what to do.
+"""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from kubevirt.api.meta import StatusDetails
+from kubevirt.apiserver import refusals
+from kubevirt.apiserver.refusals import Refusal, refusal
+from kubevirt.apiserver.registry import options, reading, stored
+from kubevirt.apiserver.registry.admission import Review
+from kubevirt.apiserver.registry.call import Call
+from kubevirt.apiserver.registry.options import DeleteOptions
+from kubevirt.apiserver.registry.registry import Registry
+from kubevirt.apiserver.registry.results import Many, One, Plain, Result
+from kubevirt.apiserver.registry.selectors import Selection
+from kubevirt.apiserver.registry.served import Served
+from kubevirt.apiserver.schema.plain import is_same
+from kubevirt.apiserver.storage.errors import Conflict
+from kubevirt.apiserver.storage.records import Entry
+
+Object = dict[str, Any]
+
+ATTEMPTS: Final = 5
+FOREGROUND: Final = "foregroundDeletion"
+ORPHAN: Final = "orphan"
+_FINALIZER_OF: Final = {"Foreground": FOREGROUND, "Orphan": ORPHAN}
+
+
+async def delete(registry: Registry, call: Call, body: Object | None) -> Result:
+    wanted = options.of_delete(call, body)
+    for _ in range(ATTEMPTS):
+        entry, old = await registry.read(call)
+        _check_identity(call, old, wanted)
+        review = Review(call=call, operation="DELETE", old=old, dry_run=wanted.dry_run)
+        await registry.admission.validate(None, review)
+        try:
+            return await _deleted(registry, call, entry, old, wanted)
+        except Conflict:
+            continue
+    raise refusals.modified(call.kind, call.name)
+
+
+def _check_identity(call: Call, old: Object, wanted: DeleteOptions) -> None:
+    metadata = old["metadata"]
+    if wanted.uid and wanted.uid != metadata["uid"]:
+        raise _another(
+            call,
+            f"the UID in the precondition ({wanted.uid}) does not match the UID in record "
+            f"({metadata['uid']}). The object might have been deleted and then recreated",
+        )
+    version = metadata["resourceVersion"]
+    if wanted.resource_version and wanted.resource_version != version:
+        raise _another(
+            call,
+            f"the ResourceVersion in the precondition ({wanted.resource_version}) does not match the "
+            f"ResourceVersion in record ({version}). The object might have been modified",
+        )
+
+
+def _another(call: Call, words: str) -> Refusal:
+    """Said about the kind, not about the resource, unlike other conflicts."""
+    kind = call.kind
+    subject = f"{kind.names.kind}.{kind.group}" if kind.group else kind.names.kind
+    details = StatusDetails(name=call.name, group=kind.group, kind=kind.names.kind)
+    message = f'Operation cannot be fulfilled on {subject} "{call.name}": {words}'
+    return refusal(409, "Conflict", message, details=details)
+
+
+async def _deleted(
+    registry: Registry, call: Call, entry: Entry, old: Object, wanted: DeleteOptions
+) -> Result:
+    served = registry.served(call.kind)
+    new = _marked(registry, served, old, wanted)
+    if new is None:
+        if not wanted.dry_run:
+            await registry.store.delete(entry)
+        if served.rules.is_returned_when_deleted:
+            return One(value=entry.value, revision=entry.revision)
+        return _gone(call, old)
+    if is_same(old, new):
+        return One(value=entry.value, revision=entry.revision)
+    value = stored.encoded(new)
+    if wanted.dry_run:
+        return One(value=value, revision=entry.revision)
+    changed = await registry.store.update(entry, value)
+    return One(value=value, revision=changed.revision)
+
+
+def _marked(
+    registry: Registry, served: Served, old: Object, wanted: DeleteOptions
+) -> Object | None:
+    """The object that waits for its end; None if there is nothing to wait for."""
+    metadata = old["metadata"]
+    finalizers = _finalizers(served, old, wanted.policy)
+    held = {**old, "metadata": {**metadata, "finalizers": finalizers}}
+    grace_s = served.rules.grace_s(old, wanted.grace_s)
+    is_held = served.rules.is_held(held)
+    if not is_held and not grace_s:
+        return None
+    if not finalizers:
+        del held["metadata"]["finalizers"]
+    if metadata.get("deletionTimestamp"):
+        remaining = metadata.get("deletionGracePeriodSeconds") or 0
+        if grace_s is None or grace_s >= remaining:
+            return held
+    return served.rules.marked(_ending(registry, served, held, grace_s or 0))
+
+
+def _ending(registry: Registry, served: Served, object_: Object, grace_s: int) -> Object:
+    end = registry.clock.now() + timedelta(seconds=grace_s)
+    metadata = {
+        **object_["metadata"],
+        "deletionTimestamp": end.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "deletionGracePeriodSeconds": grace_s,
+    }
+    if served.rules.has_generation:
+        metadata["generation"] = metadata.get("generation", 0) + 1
+    return {**object_, "metadata": metadata}
+
+
+def _finalizers(served: Served, object_: Object, policy: str) -> list[str]:
+    """Those that are there, with the one for what shall become of dependants."""
+    present = list(object_["metadata"].get("finalizers") or [])
+    present += [each for each in served.rules.held_by_server(object_) if each not in present]
+    if not policy:
+        return present
+    wanted = _FINALIZER_OF.get(policy, "")
+    kept = [each for each in present if each not in _FINALIZER_OF.values()]
+    return [*kept, wanted] if wanted else kept
+
+
+def _gone(call: Call, old: Object) -> Plain:
+    details = {
+        "name": old["metadata"]["name"],
+        **({"group": call.kind.group} if call.kind.group else {}),
+        "kind": call.kind.names.plural,
+        "uid": old["metadata"]["uid"],
+    }
+    return Plain(
+        document={
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Success",
+            "details": details,
+        }
+    )
+
+
+async def delete_collection(registry: Registry, call: Call, body: Object | None) -> Many:
+    """Each as if it were deleted alone. What others deleted meanwhile is as good."""
+    wanted = options.of_delete(call, body)
+    listing = options.of_list(call)
+    selection = Selection(call.kind, call.version, listing.labels, listing.fields)
+    gone: list[Entry] = []
+    async for chunk in registry.store.scan(call.prefix):
+        gone += [entry for entry in chunk if reading.is_selected(entry, selection)]
+    for entry in gone:
+        await delete_entry(registry, call, entry, wanted)
+    return Many(entries=gone, revision=registry.store.revision)
+
+
+async def delete_entry(
+    registry: Registry, call: Call, entry: Entry | None, wanted: DeleteOptions
+) -> None:
+    while entry is not None:
+        old = stored.object_of(entry, call.api_version)
+        review = Review(call=call, operation="DELETE", old=old, dry_run=wanted.dry_run)
+        await registry.admission.validate(None, review)
+        try:
+            await _deleted(registry, call, entry, old, wanted)
+        except Conflict as conflict:
+            entry = conflict.current
+        else:
+            return

@@ -1,0 +1,58 @@
+"""What kinds demand and decide beyond their schemas, a file each for those that have much to say."""
+
+from typing import Final
+
+from kubevirt.apiserver.kinds.kind import Kind
+from kubevirt.apiserver.registry.rules.config import ConfigMapRules, SecretRules
+from kubevirt.apiserver.registry.rules.definitions import DefinitionRules
+from kubevirt.apiserver.registry.rules.namespaces import NamespaceRules
+from kubevirt.apiserver.registry.rules.pods import PodRules
+from kubevirt.apiserver.registry.rules.rules import CustomRules, Rules
+
+_CREATED_BY_UPDATE: Final = {
+    ("", "endpoints"),
+    ("", "events"),
+    ("", "services"),
+    ("coordination.k8s.io", "leases"),
+    ("events.k8s.io", "events"),
+    ("rbac.authorization.k8s.io", "clusterrolebindings"),
+    ("rbac.authorization.k8s.io", "clusterroles"),
+    ("rbac.authorization.k8s.io", "rolebindings"),
+    ("rbac.authorization.k8s.io", "roles"),
+}
+_RETURNED_WHEN_DELETED: Final = {
+    ("", "persistentvolumeclaims"),
+    ("", "persistentvolumes"),
+    ("", "serviceaccounts"),
+    ("", "services"),
+}
+_WITH_GENERATION: Final = {
+    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
+    ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
+    ("policy", "poddisruptionbudgets"),
+}
+_PHASES: Final = {("", "persistentvolumeclaims"): "Pending", ("", "persistentvolumes"): "Pending"}
+
+
+def rules_of(kind: Kind) -> Rules:
+    if kind.is_custom:
+        return CustomRules()
+    name = (kind.group, kind.names.plural)
+    match name:
+        case ("", "configmaps"):
+            return ConfigMapRules()
+        case ("", "secrets"):
+            return SecretRules()
+        case ("", "namespaces"):
+            return NamespaceRules()
+        case ("", "pods"):
+            return PodRules()
+        case ("apiextensions.k8s.io", "customresourcedefinitions"):
+            return DefinitionRules()
+    return Rules(
+        is_created_by_update=name in _CREATED_BY_UPDATE,
+        is_returned_when_deleted=name in _RETURNED_WHEN_DELETED,
+        has_generation=name in _WITH_GENERATION,
+        keeps_new_status=name == ("", "nodes"),
+        first_phase=_PHASES.get(name, ""),
+    )

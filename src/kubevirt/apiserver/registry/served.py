@@ -1,0 +1,46 @@
+"""A kind at work: its schemas compiled, its rules at hand."""
+
+from typing import Any
+
+from kubevirt.apiserver import refusals
+from kubevirt.apiserver.kinds.kind import Kind, Version
+from kubevirt.apiserver.registry.incoming import cause
+from kubevirt.apiserver.registry.rules import rules_of
+from kubevirt.apiserver.registry.shapes import Shape, Shapes
+from kubevirt.apiserver.schema.field_errors import FieldError
+from kubevirt.apiserver.schema.structural import Pool
+
+Object = dict[str, Any]
+
+
+class Served:
+    def __init__(self, kind: Kind, pool: Pool) -> None:
+        self.kind = kind
+        self.rules = rules_of(kind)
+        self.shapes = Shapes(kind, pool)
+
+    def shape(self, version: Version) -> Shape:
+        return self.shapes.of(version)
+
+    def defaulted(self, object_: Object, version: Version) -> Object:
+        return self.rules.defaulted(self.shape(version).default(object_))
+
+    def check_new(self, new: Object, version: Version) -> None:
+        is_namespaced = self.kind.namespaced
+        found = self.shape(version).errors_of_new(new, is_namespaced=is_namespaced)
+        found += self.rules.errors_of_new(new, is_namespaced=is_namespaced)
+        self._refuse(new, found)
+
+    def check_change(self, new: Object, old: Object, version: Version, subresource: str) -> None:
+        shape = self.shape(version)
+        if subresource == "status":
+            found = shape.errors_of_status_change(new, old)
+        else:
+            found = shape.errors_of_change(new, old) + self.rules.errors_of_change(new, old)
+        self._refuse(new, found)
+
+    def _refuse(self, object_: Object, found: list[FieldError]) -> None:
+        if found:
+            name = object_["metadata"].get("name", "")
+            unique = {str(each): each for each in found}.values()
+            raise refusals.invalid(self.kind, name, map(cause, unique))
