@@ -44,6 +44,10 @@ lock: bootstrap ## write the dependency locks anew
 bench: bootstrap ## measure informer and launcher, print their tables, write bench/results/
 	@.venv/bin/python -m bench && .venv/bin/python -m bench.launcher
 
+.PHONY: soak
+soak: bootstrap ## kill what stands beside a guest, 20 times each, and see that no guest notices
+	@.venv/bin/python -m tests.e2e.faults.soak
+
 .PHONY: cluster-up
 cluster-up: bootstrap ## start a test cluster (KUBE_PROVIDER, KUBEVIRT_NUM_NODES)
 	@cluster-up/up.sh

@@ -16,6 +16,9 @@ MANAGER, LIBVIRTD, DNSMASQ, QEMU = "manager", "libvirtd", "dnsmasq", "QEMU"
 OF_A_GUEST = (MONITOR, MANAGER, LIBVIRTD, DNSMASQ)
 """What every guest has beside its QEMU, in a pod too."""
 
+KEEPER = "kubevirt.components.launcher.standalone.keeper"
+"""What `virt-launcher --standalone` becomes when its guest runs."""
+
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
@@ -79,7 +82,7 @@ def _role(name: str, words: list[str]) -> str:
         return MONITOR
     if "kubevirt.components.launcher.manager" in words:
         return MANAGER
-    if any(word.endswith("/virt-launcher") for word in words):
+    if KEEPER in words or any(word.endswith("/virt-launcher") for word in words):
         return OUTSIDE
     if name.startswith("qemu-system"):
         return QEMU
