@@ -113,7 +113,7 @@ def test_the_machine_type_is_the_one_asked_for(rich: Guest, bare: Guest) -> None
 
 def test_a_machine_type_that_qemu_lacks_is_refused(machine: Machine) -> None:
     why = refusal(machine, Spec(domain={"machine": {"type": "pc-q35-99.0"}}))
-    assert "machine type 'pc-q35-99.0' is not supported" in why
+    assert "machine type 'pc-q35-99.0'" in why
 
 
 # Processors.
@@ -149,7 +149,8 @@ def test_features_of_the_processor_are_added_and_taken_away(rich: Guest) -> None
 
 def test_a_processor_model_that_the_node_lacks_is_refused(machine: Machine) -> None:
     why = refusal(machine, Spec(domain={"cpu": {"model": "Abacus"}}))
-    assert "the CPU model 'Abacus' is not offered" in why
+    assert "CPU model" in why
+    assert "Abacus" in why
 
 
 # Memory.

@@ -1,8 +1,8 @@
 """The guest's serial console on our terminal, or on whatever standard input and output are.
 
-What the guest prints is read from the log that QEMU keeps, from its first byte on: so nothing of the boot is
-lost, and nothing comes twice. The socket takes what is typed; what comes out of it is in the log as well and is
-thrown away. A guest whose log is switched off is heard through the socket, from now on.
+What the guest printed before we came is in the log that QEMU keeps; what it prints from then on comes out of the
+socket, which also takes what is typed. The log is then not read any further: when nobody empties the socket
+quickly enough, QEMU tries a byte again and logs it twice. A guest whose log is switched off is heard from now on.
 
 Socket and log lie in a folder of the launcher's, who may have put anything there: both are opened without
 following a link.
@@ -29,6 +29,9 @@ LEFT: Final = "left the console; the guest runs on until Ctrl+C"
 NONE: Final = "the guest has no serial console; autoattachSerialConsole is false"
 PORT: Final = "virt-serial0"
 _CHUNK: Final = 1 << 16
+_TAIL: Final = 1 << 12
+_QUIET: Final = 2
+"""Looks at the socket without anything new, after which all that QEMU has sent is in its log as well."""
 
 
 class Console:
@@ -50,6 +53,8 @@ class Console:
         self._guest: socket.socket | None = None
         self._log: io.FileIO | None = None
         self._growth = -1
+        self._tail = b""
+        """The end of what was shown of the log."""
         self._typed = b""
         self._before: list[Any] | None = None
 
@@ -74,6 +79,7 @@ class Console:
     def close(self) -> None:
         """Shows the last words and puts the terminal back. Closing twice does no harm."""
         self._show_log()
+        self._show(self._at_hand() if self._log is None else b"")
         if self._before is not None:
             with suppress(termios.error):  # the window is gone
                 termios.tcsetattr(self._stdin, termios.TCSADRAIN, self._before)
@@ -83,12 +89,15 @@ class Console:
             self._events.forget(self._guest.fileno())
             self._guest.close()
             self._guest = None
+        self._close_log()
+        self._root.close()
+
+    def _close_log(self) -> None:
         if self._log is not None:
             self._events.forget(self._growth)
             os.close(self._growth)
             self._log.close()
             self._log = None
-        self._root.close()
 
     def _connected(self) -> socket.socket:
         guest = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -118,6 +127,33 @@ class Console:
             self._events.forget(self._guest.fileno())
         elif self._log is None:
             self._show(data)
+        else:
+            self._leave_log(data)
+
+    def _leave_log(self, heard: bytes) -> None:
+        """The socket speaks, so from here on it alone is heard.
+
+        QEMU sends a byte, then logs it. Once nothing more comes, the log ends with all that was heard; or it
+        lacks the last byte, if we were quicker than QEMU.
+        """
+        quiet = 0
+        while quiet < _QUIET and len(heard) < _CHUNK:
+            os.sched_yield()
+            self._show_log()
+            more = self._at_hand()
+            heard += more
+            quiet = 0 if more else quiet + 1
+        self._close_log()
+        if not self._tail.endswith(heard[-_TAIL:]):
+            self._show(heard[-1:])
+
+    def _at_hand(self) -> bytes:
+        """What the guest has said and can be read without waiting."""
+        found = b""
+        with suppress(BlockingIOError, ConnectionError):
+            while self._guest is not None and (data := self._guest.recv(_CHUNK)):
+                found += data
+        return found
 
     def _from_log(self) -> None:
         growth.heard(self._growth)
@@ -125,6 +161,7 @@ class Console:
 
     def _show_log(self) -> None:
         while self._log is not None and (data := self._log.read(_CHUNK)):
+            self._tail = (self._tail + data)[-_TAIL:]
             self._show(data)
 
     def _show(self, data: bytes) -> None:
