@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from kubevirt.base.files import Root
-from kubevirt.components.launcher.standalone import growth
+from kubevirt.components.launcher.standalone import inotify
 from kubevirt.components.launcher.standalone.events import Events
 
 LEAVE: Final = b"\x1d"
@@ -67,7 +67,7 @@ class Console:
         self._events.watch(self._guest.fileno(), self._with_guest)
         with suppress(FileNotFoundError):
             self._log = self._root.open_file(f"{PORT}-log")
-            self._growth = growth.watch(f"/proc/self/fd/{self._log.fileno()}")
+            self._growth = inotify.watch(f"/proc/self/fd/{self._log.fileno()}", inotify.MODIFIED)
             self._events.watch(self._growth, self._from_log)
         if os.isatty(self._stdin):
             self._before = termios.tcgetattr(self._stdin)
@@ -156,7 +156,7 @@ class Console:
         return found
 
     def _from_log(self) -> None:
-        growth.heard(self._growth)
+        inotify.heard(self._growth)
         self._show_log()
 
     def _show_log(self) -> None:

@@ -26,7 +26,7 @@ from typing import IO, Final
 import msgspec
 
 from kubevirt.base.clock import Clock
-from kubevirt.base.errors import Retry, UserError
+from kubevirt.base.errors import Retry, UnsafePath, UserError
 from kubevirt.base.files import Root
 from kubevirt.components.launcher.standalone import limits
 from kubevirt.components.launcher.standalone.mounts import Mount
@@ -178,7 +178,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def remove(self) -> None:
         """Everything of it; what was lent goes back first."""
         for each in self._lent():
-            with suppress(FileNotFoundError), Root.open(Path(each.path).parent) as root:
+            # What is gone, or no longer one file of one name, is left as it is.
+            with suppress(OSError, UnsafePath), Root.open(Path(each.path).parent) as root:
                 root.chown(Path(each.path).name, each.uid, each.gid)
         shutil.rmtree(self.disks, ignore_errors=True)
         shutil.rmtree(self.folder)
@@ -204,12 +205,12 @@ def _may_use(path: Path) -> bool:
 async def claimed(place: Place, uid: str, clock: Clock) -> AsyncIterator[Run]:
     """A run of our own, gone when the body ends. Those of the dead are taken away first."""
     await remove_dead(place, clock)
-    place.runs.mkdir(mode=0o755, parents=True, exist_ok=True)
+    place.runs.mkdir(mode=0o700, parents=True, exist_ok=True)
     place.store.mkdir(mode=0o755, parents=True, exist_ok=True)
     run = place.run(uid)
     with ExitStack() as locks:
         try:
-            run.folder.mkdir(mode=0o755)
+            run.folder.mkdir(mode=0o700)
         except FileExistsError:
             raise UserError(
                 f"an instance with the UID {uid} runs already; give the other one a UID of its own",
@@ -230,14 +231,19 @@ async def claimed(place: Place, uid: str, clock: Clock) -> AsyncIterator[Run]:
 
 
 async def remove_dead(place: Place, clock: Clock) -> None:
+    """Of all runs whose owners are dead."""
     for run in list(place.runs_found()):
-        with suppress(FileNotFoundError), (run.folder / "lock").open("rb") as lock:
-            if not _taken(lock):
-                continue  # it lives
-            with (run.folder / "alive").open("rb") as alive:
-                await _wait_for(alive, run, clock)
-            await limits.remove(run.group, clock)
-            run.remove()
+        await remove_if_dead(run, clock)
+
+
+async def remove_if_dead(run: Run, clock: Clock) -> None:
+    with suppress(FileNotFoundError), (run.folder / "lock").open("rb") as lock:
+        if not _taken(lock):
+            return  # it lives
+        with (run.folder / "alive").open("rb") as alive:
+            await _wait_for(alive, run, clock)
+        await limits.remove(run.group, clock)
+        run.remove()
 
 
 async def _wait_for(alive: IO[bytes], run: Run, clock: Clock) -> None:

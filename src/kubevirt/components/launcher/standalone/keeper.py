@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
+from kubevirt.base.errors import KubevirtError
 from kubevirt.base.files import Root
 from kubevirt.components.launcher.monitor import Child, how
 from kubevirt.components.launcher.standalone.events import Events
@@ -49,6 +50,7 @@ class Charge(TypedDict):
     """Folder in which the launcher says why its guest ended."""
     locks: list[int]
     """Descriptors that tell others that the run is alive."""
+    uid: str
     runtime: str
     store: str
     """Of `folders.Place`."""
@@ -167,7 +169,10 @@ def take_away(charge: Charge) -> None:
 
     for fd in charge["locks"]:
         os.close(fd)
-    asyncio.run(clear(charge["runtime"], charge["store"]))
+    try:
+        asyncio.run(clear(charge["runtime"], charge["store"], charge["uid"]))
+    except KubevirtError as error:
+        say(f"something of the run is left, for the next one to take away: {error}")
 
 
 def main(arguments: Sequence[str]) -> int:

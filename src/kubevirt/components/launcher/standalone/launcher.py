@@ -16,7 +16,8 @@ from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Retry
 from kubevirt.base.files import Root
 from kubevirt.base.tasks import first_of
-from kubevirt.components.launcher.standalone.changes import APPEARS, Watch
+from kubevirt.components.launcher.standalone.changes import Watch
+from kubevirt.components.launcher.standalone.inotify import APPEARS
 from kubevirt.components.launcher.standalone.sandbox import Sandbox, arguments
 
 if TYPE_CHECKING:

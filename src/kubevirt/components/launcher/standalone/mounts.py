@@ -192,7 +192,7 @@ def _found(
             f"volume {shown(volume)} needs the claim {shown(claim)}; say where its disk is with "
             f"--volume {claim}=PATH (a file, a block device, or a folder with {DISK})"
         )
-    path = given[claim].absolute()
+    path = given[claim].resolve()  # devices are often named by links
     what = f"the claim {shown(claim)}"
     if path.is_dir():
         path = path / DISK

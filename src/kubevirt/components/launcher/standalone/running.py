@@ -188,6 +188,7 @@ class Standalone:
             log=str(own.log),
             notes=str(notes),
             locks=locks,
+            uid=wanted.uid,
             runtime=str(self._place.runtime),
             store=str(self._place.store),
         )
