@@ -7,10 +7,12 @@ import signal
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
-from tests.component.launcher.world import World, launched
+from tests.component.launcher.world import LIBVIRT, World, launched
 
+from kubevirt.host.libvirt.daemon import DaemonSettings
 from kubevirt.rpc.errors import NoAnswer, Refused
 
 pytestmark = [
@@ -66,10 +68,21 @@ async def test_who_is_killed_during_a_start_leaves_one_guest_in_the_end(
         await starting
         await world.handler.hears("Running")
         await world.until(lambda: world.note("qemu-pid"))
-        running = [pid for pid in world.pids() if "qemu-system" in program(pid)]
-        assert len(running) == 1
+        await world.until(lambda: len(qemus(world)) == 1, 10)
         await answers(world, lambda: world.launcher.kill(world.vmi()), 1.0 * SLACK)
         assert await world.ended() == 0
+
+
+async def test_a_libvirtd_that_dies_while_it_asks_qemu_leaves_no_stray() -> None:
+    async with launched(
+        libvirt=DaemonSettings(home=LIBVIRT)
+    ) as world:  # it has everything to learn
+        starting = asyncio.create_task(sync_again_and_again(world))
+        await world.until(lambda: any("-machine none" in line for line in qemus(world)))
+        world.kill("libvirtd")
+        await starting
+        await world.handler.hears("Running")
+        await world.until(lambda: len(qemus(world)) == 1, 10)
 
 
 async def sync_again_and_again(world: World) -> None:
@@ -80,6 +93,18 @@ async def sync_again_and_again(world: World) -> None:
                 return await world.launcher.sync(world.vmi())
             except (NoAnswer, Refused):
                 await asyncio.sleep(0.05)
+
+
+def qemus(world: World) -> list[str]:
+    """All of them, also those that libvirt asks what they can do."""
+    return [line for pid in world.pids() if "qemu-system" in (line := command_line(pid))]
+
+
+def command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""
 
 
 def program(pid: int) -> str:

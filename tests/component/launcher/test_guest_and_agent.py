@@ -116,9 +116,10 @@ async def comes_up(world: World, before: str) -> None:
 async def told_boot_id(world: World) -> str:
     """As soon as there is an agent to tell it."""
     async with asyncio.timeout(BOOT_S):
-        while not (found := await boot_id(world)):
+        while True:
+            if found := await boot_id(world):
+                return found
             await asyncio.sleep(0.1)
-    return found
 
 
 async def boot_id(world: World) -> str:

@@ -9,6 +9,7 @@ files only what a container has. Inside are the real monitor, manager, libvirtd 
 """
 
 import asyncio
+import atexit
 import json
 import os
 import shutil
@@ -18,7 +19,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +49,6 @@ OWN = {
     LIBVIRT: "libvirt",
 }
 """The launcher's folders: path inside, name outside."""
-
-SEED = Path(tempfile.gettempdir(), f"kubevirt-test-capabilities-{os.geteuid()}")
-"""What libvirt learned about QEMU in earlier tests."""
 
 MARKS = {
     "manager": (b"kubevirt.components.launcher.manager", True),
@@ -274,7 +272,7 @@ async def launched(
             stack.enter_context(_small(folder / "ephemeral", scratch_bytes))
         for number, image in enumerate(images):
             shutil.copyfile(image, folder / f"share/container-disks/disk_{number}.img")
-        libvirt = DaemonSettings(home=LIBVIRT, capabilities_seed=str(SEED))
+        libvirt = DaemonSettings(home=LIBVIRT, capabilities_seed=str(seed()))
         chosen = Settings(**{"name": "testvm", "uid": UID, "libvirt": libvirt, **changed})
         launching.prepare(chosen, partial(_outside, folder))
         _give_away(folder)
@@ -308,7 +306,6 @@ async def launched(
 def _folders() -> Iterator[Path]:
     """Near the root: a socket's address has room for 107 characters."""
     folder = Path(tempfile.mkdtemp(prefix="launcher-", dir="/tmp"))
-    SEED.mkdir(exist_ok=True)
     folder.chmod(0o755)
     for name in (*OWN.values(), "share/container-disks", "etc"):
         (folder / name).mkdir(parents=True)
@@ -369,12 +366,18 @@ async def _connected(world: World, *, has_handler: bool) -> AsyncIterator[None]:
         yield
 
 
+@cache
+def seed() -> Path:
+    """What libvirt learned about QEMU in earlier tests of this process."""
+    folder = Path(tempfile.mkdtemp(prefix="launcher-capabilities-"))
+    atexit.register(shutil.rmtree, folder)
+    return folder
+
+
 def _keep_what_libvirt_learned(folder: Path) -> None:
     for file in folder.glob("libvirt/cache/libvirt/qemu/cache/capabilities/*.xml"):
-        if not (SEED / file.name).exists():
-            draft = SEED / f".{file.name}.{os.getpid()}"
-            shutil.copyfile(file, draft)
-            draft.rename(SEED / file.name)
+        if not (seed() / file.name).exists():
+            shutil.copyfile(file, seed() / file.name)
 
 
 def _kill(pid: int) -> None:

@@ -32,6 +32,7 @@ from kubevirt.components.launcher.preparer import Order, Prepared, Preparer
 from kubevirt.components.launcher.qemu import Qemu
 from kubevirt.components.launcher.reporting import metadata_of
 from kubevirt.components.launcher.settings import Settings
+from kubevirt.components.launcher.strays import end_all_strays
 from kubevirt.components.launcher.wish import Wish, wish_in
 from kubevirt.host.libvirt.connection import Caller
 from kubevirt.host.libvirt.daemon import Daemon
@@ -192,6 +193,7 @@ class Guest:
             if isinstance(error, DomainRefusedError):
                 await self._explain(order)
             raise
+        end_all_strays()
         log.info(
             "the guest was started",
             preparing_s=round(prepared_at - began, 3),
@@ -226,6 +228,8 @@ class Guest:
                 return await self._created(wanted)
             except (Unreachable, NoSuchDomainError) as error:
                 log.warning("libvirt died during a start; once more", error=error)
+                if await self._found() is None:
+                    await self._end_lost_qemu()
         return await self._created(wanted)
 
     async def _created(self, wanted: str) -> None:

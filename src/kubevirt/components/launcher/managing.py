@@ -43,10 +43,10 @@ async def manage(settings: Settings, notes: Notes, preparer: Preparer | None, cl
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asked_to_end.set)
     if notes.is_asked_to_end:
         asked_to_end.set()
-    layout = settings.layout
+    daemon = Daemon(settings.libvirt)
     async with (
-        hypervisor(Daemon(settings.libvirt).socket, clock=clock) as virt,
-        Caller(layout.notify_socket, "virt-handler") as caller,
+        hypervisor(daemon.socket, clock=clock) as virt,
+        Caller(settings.layout.notify_socket, "virt-handler") as caller,
     ):
         notifier = Notifier(notify.Handler(caller), clock)
         happenings = Happenings(settings, notifier, clock)
@@ -66,7 +66,7 @@ async def manage(settings: Settings, notes: Notes, preparer: Preparer | None, cl
         agent = GuestAgent(asking, picture, clock)
         freezer = Freezer(asking, agent, notes, clock)
         power = Power(guest.domain, agent, clock)
-        watch = Watch(guest, agent, happenings, clock)
+        watch = Watch(daemon, guest, agent, happenings, clock)
         grace = Grace(settings, guest, power, notes, clock)
         async with asyncio.TaskGroup() as tasks:
             dumps = MemoryDumps(guest, tasks, clock)

@@ -14,6 +14,8 @@ from kubevirt.base.log import get_logger
 from kubevirt.components.launcher.guest import Guest
 from kubevirt.components.launcher.guest_agent import GuestAgent
 from kubevirt.components.launcher.happenings import WARNING, Happenings
+from kubevirt.components.launcher.strays import end_strays_of_former
+from kubevirt.host.libvirt.daemon import Daemon
 from kubevirt.host.libvirt.errors import NoSuchDomainError
 from kubevirt.host.libvirt.events import (
     AgentChanged,
@@ -35,8 +37,14 @@ RETRY_S: Final = 0.1
 
 class Watch:
     def __init__(
-        self, guest: Guest, agent: GuestAgent, happenings: Happenings, clock: Clock
+        self,
+        daemon: Daemon,
+        guest: Guest,
+        agent: GuestAgent,
+        happenings: Happenings,
+        clock: Clock,
     ) -> None:
+        self._daemon = daemon
         self._guest = guest
         self._agent = agent
         self._happenings = happenings
@@ -82,8 +90,8 @@ class Watch:
                 self._happenings.tell("Watchdog", f"the watchdog fired; action: {action}", WARNING)
             case Rebooted():
                 log.info("the guest rebooted")
-            case Missed(why=why):
-                log.debug("events may be missing", why=why)
+            case Missed():
+                end_strays_of_former(self._daemon)
             case _:
                 pass
 
