@@ -1,0 +1,67 @@
+"""Cluster roles made of others: their rules are those of all roles that their selectors pick.
+
+A role that is picked may itself be made of others (`admin` of `edit` of `view`), so it is worked out until
+nothing changes any more. What is decided on is what was written: somebody has to store the changes.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kubevirt.apiserver.auth.rbac.rules import Rule, rules_of
+
+Object = Mapping[str, Any]
+MANAGER = "clusterrole-aggregation-controller"
+"""Of the fields that are written."""
+
+
+def changes(roles: Mapping[str, Object]) -> dict[str, tuple[Rule, ...]]:
+    """The new rules of those cluster roles, by name, whose rules are not what they should be."""
+    rules = {name: rules_of(role) for name, role in roles.items()}
+    made_of_others = {name: role for name, role in roles.items() if selectors(role)}
+    # A ring of roles ends too: rules are only ever added to what its members have.
+    for _ in range(len(made_of_others) + 1):
+        found = {name: _gathered(name, role, roles, rules) for name, role in made_of_others.items()}
+        if all(rules[name] == now for name, now in found.items()):
+            break
+        rules.update(found)
+    return {
+        name: rules[name] for name, role in made_of_others.items() if rules[name] != rules_of(role)
+    }
+
+
+def selectors(role: Object) -> list[Object]:
+    found: list[Object] = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or []
+    return found
+
+
+def _gathered(
+    name: str, role: Object, roles: Mapping[str, Object], rules: Mapping[str, tuple[Rule, ...]]
+) -> tuple[Rule, ...]:
+    found: dict[Rule, None] = {}
+    for selector in selectors(role):
+        for other in sorted(roles):
+            if other != name and matches(selector, roles[other]["metadata"].get("labels") or {}):
+                found.update(dict.fromkeys(rules[other]))
+    return tuple(found)
+
+
+def matches(selector: Object, labels: Mapping[str, str]) -> bool:
+    """A LabelSelector; one that says nothing picks everything."""
+    wanted = selector.get("matchLabels") or {}
+    if any(labels.get(name) != value for name, value in wanted.items()):
+        return False
+    return all(_meets(each, labels) for each in selector.get("matchExpressions") or ())
+
+
+def _meets(expression: Object, labels: Mapping[str, str]) -> bool:
+    key, values = expression.get("key", ""), expression.get("values") or ()
+    match expression.get("operator"):
+        case "In":
+            return labels.get(key) in values
+        case "NotIn":
+            return labels.get(key) not in values
+        case "Exists":
+            return key in labels
+        case "DoesNotExist":
+            return key not in labels
+    return False
