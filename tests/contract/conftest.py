@@ -1,6 +1,7 @@
 """A server to hold to the contract: a real kube-apiserver, or another put in its place.
 
     pytest tests/contract --server=kubernetes
+    pytest tests/contract --server=embedded
 
 Each xdist worker has a server of its own, shared by its tests: every test takes a namespace of its
 own. A test that needs more than the API says so by a fixture: `people` who may do less than the
@@ -9,14 +10,18 @@ administrator, `forgetful` history, `mortal` servers that can be killed.
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 import pytest_asyncio
+from tests.contract import not_yet
+from tests.contract.embedded import EmbeddedServer
 from tests.contract.lamps import LAMP_CRD, LAMPS
 
+from clusterup.light import LightCluster
 from clusterup.pytest_plugin import session_loop
 from kubevirt.api.resource import Resource
 from kubevirt.kube.access import kubeconfig
@@ -71,8 +76,22 @@ class Mortal(Server, Protocol):
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--server", choices=["kubernetes"], default="kubernetes", help="the server under test"
+        "--server",
+        choices=["kubernetes", "embedded"],
+        default="kubernetes",
+        help="the server under test",
     )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skips, each with its reason, what the embedded server cannot answer yet or need not."""
+    if config.getoption("--server", "kubernetes") != "embedded":
+        return
+    for item in items:
+        if Path(__file__).parent not in item.path.parents:
+            continue
+        if reason := not_yet.reason(item):
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def config_of(path: Path) -> Config:
@@ -87,9 +106,20 @@ def server_name(pytestconfig: pytest.Config) -> str:
 
 @pytest.fixture(scope="session")
 def server(server_name: str, request: pytest.FixtureRequest) -> Server:
-    fixtures = {"kubernetes": "light_cluster"}
+    fixtures = {"kubernetes": "light_cluster", "embedded": "embedded_server"}
     found: Server = request.getfixturevalue(fixtures[server_name])
     return found
+
+
+@pytest.fixture(scope="session")
+def embedded_server() -> Iterator[EmbeddedServer]:
+    server = EmbeddedServer()
+    with session_loop() as loop:
+        loop.run(server.start())
+        try:
+            yield server
+        finally:
+            loop.run(server.stop())
 
 
 @pytest.fixture
@@ -98,14 +128,23 @@ def people(server: People) -> People:
 
 
 @pytest_asyncio.fixture
-async def mortal(start_light_cluster: Callable[..., Awaitable[Mortal]]) -> Mortal:
-    return await start_light_cluster()
+async def mortal(server_name: str) -> AsyncIterator[Mortal]:
+    own: AbstractAsyncContextManager[Mortal]
+    own = EmbeddedServer() if server_name == "embedded" else LightCluster()
+    async with own as started:
+        yield started
 
 
 @pytest_asyncio.fixture
-async def forgetful(start_light_cluster: Callable[..., Awaitable[Mortal]]) -> Mortal:
+async def forgetful(server_name: str) -> AsyncIterator[Mortal]:
     """One that drops its history every second."""
-    return await start_light_cluster(api_flags={"etcd-compaction-interval": "1s"})
+    own: AbstractAsyncContextManager[Mortal]
+    if server_name == "embedded":
+        own = EmbeddedServer(keep_s=1)
+    else:
+        own = LightCluster(api_flags={"etcd-compaction-interval": "1s"})
+    async with own as started:
+        yield started
 
 
 @pytest.fixture
@@ -115,15 +154,21 @@ async def client(server: Server) -> AsyncIterator[Client]:
 
 
 @pytest.fixture
-async def namespace(client: Client) -> AsyncIterator[str]:
+async def namespace(client: Client, server_name: str) -> AsyncIterator[str]:
     """A fresh one, in which pods can be created; deleted afterwards."""
     made = await client.create(NAMESPACES, {"metadata": {"generateName": "contract-"}})
     name: str = made["metadata"]["name"]
-    async for event in client.watch(SERVICE_ACCOUNTS, name, resource_version=None, timeout_s=30):
-        if isinstance(event.object, dict) and event.object["metadata"]["name"] == "default":
-            break
+    if server_name == "kubernetes":  # on the embedded server nobody asks for a service account yet
+        await _has_service_account(client, name)
     yield name
     await client.delete(NAMESPACES, name)
+
+
+async def _has_service_account(client: Client, namespace: str) -> None:
+    watch = client.watch(SERVICE_ACCOUNTS, namespace, resource_version=None, timeout_s=30)
+    async for event in watch:
+        if isinstance(event.object, dict) and event.object["metadata"]["name"] == "default":
+            return
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.contract.conftest import Server
+from tests.contract.embedded import EmbeddedServer
 
 from clusterup.light import LightCluster
 from clusterup.pytest_plugin import session_loop
@@ -28,7 +29,7 @@ Kubectl = Callable[..., Awaitable[str]]
 @pytest.fixture(scope="session")
 def kubectl(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
     """Runs kubectl and returns what it said. It must not remember a server without the CRDs."""
-    assert isinstance(server, LightCluster)
+    assert isinstance(server, LightCluster | EmbeddedServer)
     cache = tmp_path_factory.mktemp("kubectl")
 
     async def run(*words: str, stdin: str = "", check: bool = True) -> str:
@@ -41,7 +42,7 @@ def kubectl(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Kubectl
 @pytest.fixture(scope="session")
 def applied(server: Server, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The CRDs as a user installs them: client-side, from the folder."""
-    assert isinstance(server, LightCluster)
+    assert isinstance(server, LightCluster | EmbeddedServer)
     cache = f"--cache-dir={tmp_path_factory.mktemp('before')}"
     with session_loop() as loop:
         said = loop.run(server.run_kubectl(cache, "apply", "-f", str(CRD_FOLDER)))

@@ -28,12 +28,10 @@ async def listening(
         max_field_size=LINE_LIMIT,
         auto_decompress=True,
     )
-    runner = web.ServerRunner(server)
+    runner = web.ServerRunner(server, shutdown_timeout=SHUTDOWN_S)
     await runner.setup()
     try:
-        site = web.TCPSite(
-            runner, host, port, ssl_context=tls, shutdown_timeout=SHUTDOWN_S, backlog=1024
-        )
+        site = web.TCPSite(runner, host, port, ssl_context=tls, backlog=1024)
         await site.start()
         yield runner.addresses[0][1]
     finally:

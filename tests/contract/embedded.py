@@ -1,0 +1,149 @@
+"""The embedded API server as a program of its own, to be held to the same contract as Kubernetes'.
+
+It looks like a light cluster to the tests: a kubeconfig for the administrator, people with
+certificates, a server that can be killed and started again on the same port and the same data.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from clusterup import (
+    api,
+    binaries,
+    certificates,
+    kubeconfigs,
+    pki,
+    ports,
+    processes,
+    settings,
+    waiting,
+)
+
+ADMIN = "kubernetes-admin"
+_START_LIMIT_S = 30.0
+
+
+class EmbeddedServer:
+    def __init__(self, *, keep_s: float | None = None) -> None:
+        """`keep_s` is for how long it remembers the past."""
+        self._keep_s = keep_s
+        self._port: ports.Port | None = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="kubevirt-embedded-"))
+        self._port = ports.take()
+        self.url = f"https://127.0.0.1:{self._port.number}"
+        self._trust = pki.Pki.create(self.folder / "pki", server_names=["127.0.0.1"])
+        admin = self._trust.authority().client(ADMIN, [pki.ADMIN_GROUP])
+        self.kubeconfig = kubeconfigs.with_certificate(
+            self.folder / "kubeconfig",
+            server=self.url,
+            authority=self._trust.ca_file.read_bytes(),
+            client=admin,
+        )
+        self._api = api.Api(
+            self.url, authority=self._trust.ca_file, client=admin, folder=self._trust.folder
+        )
+        argv = [sys.executable, "-W", "error", "-m", "kubevirt.apiserver"]
+        argv += ["--data", str(self.folder / "store.db"), "--port", str(self._port.number)]
+        argv += ["--tls-cert", self._trust.file("apiserver.crt")]
+        argv += ["--tls-key", self._trust.file("apiserver.key")]
+        argv += ["--client-ca", str(self._trust.ca_file)]
+        argv += [] if self._keep_s is None else ["--keep-s", str(self._keep_s)]
+        self.log = self.folder / "apiserver.log"
+        self._daemon = processes.Daemon("apiserver", argv, self.log)
+        try:
+            await self.start_apiserver()
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def stop(self) -> None:
+        await self._daemon.stop()
+        if self._port:
+            self._port.release()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    async def kill_apiserver(self) -> None:
+        await self._daemon.kill()
+
+    async def start_apiserver(self) -> None:
+        self._daemon.start()
+
+        async def ready() -> bool:
+            self._daemon.check()
+            return await self._api.is_ready()
+
+        await waiting.until(ready, limit_s=_START_LIMIT_S, what="the embedded server is ready")
+
+    # People.
+
+    def kubeconfig_for(
+        self,
+        user: str,
+        groups: Sequence[str] = (),
+        validity: certificates.Validity | None = None,
+    ) -> Path:
+        return kubeconfigs.with_certificate(
+            self._new_path(),
+            server=self.url,
+            authority=self._trust.ca_file.read_bytes(),
+            client=self._trust.authority().client(user, groups, validity),
+        )
+
+    def kubeconfig_with_token(self, token: str) -> Path:
+        return kubeconfigs.with_token(
+            self._new_path(),
+            server=self.url,
+            authority=self._trust.ca_file.read_bytes(),
+            token=token,
+        )
+
+    def _new_path(self) -> Path:
+        descriptor, path = tempfile.mkstemp(dir=self.folder, prefix="user-", suffix=".kubeconfig")
+        os.close(descriptor)
+        return Path(path)
+
+    # kubectl.
+
+    @property
+    def kubectl(self) -> Path:
+        programs = binaries.Binaries(
+            settings.PROVIDERS / settings.DEFAULT_PROVIDER, settings.cache_folder(os.environ)
+        )
+        return programs.path("kubectl")
+
+    async def run_kubectl(
+        self,
+        *words: str,
+        stdin: str = "",
+        kubeconfig: Path | None = None,
+        check: bool = True,
+    ) -> processes.Outcome:
+        return await processes.run(
+            self.kubectl,
+            "--kubeconfig",
+            kubeconfig or self.kubeconfig,
+            *words,
+            stdin=stdin,
+            check=check,
+            env=processes.plain_environment(HOME=str(self.folder)),
+        )
