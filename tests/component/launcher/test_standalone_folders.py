@@ -2,8 +2,9 @@
 
 import fcntl
 import os
+import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -84,6 +85,28 @@ async def test_a_dead_run_whose_launcher_still_lives_is_waited_for(
     assert dead.folder.exists()
     async with folders.claimed(place, "1", clock):
         assert not dead.folder.exists()
+
+
+async def test_a_removal_that_was_killed_half_way_is_finished(
+    place: Place, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with a_dead_run(place, "dead") as dead:
+        pass
+    removing = shutil.rmtree
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(shutil, "rmtree", killed_in(removing, dead.folder / "private"))
+        dead.remove()
+    async with folders.claimed(place, "1", clock):
+        assert not dead.folder.exists()
+
+
+def killed_in(removing: Callable[..., None], where: Path) -> Callable[..., None]:
+    def remove(path: Path, **options: bool) -> None:
+        if path == where:
+            raise KeyboardInterrupt
+        removing(path, **options)
+
+    return remove
 
 
 async def test_a_run_that_lives_is_left_alone(place: Place, clock: Clock) -> None:

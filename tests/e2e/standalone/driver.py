@@ -89,6 +89,14 @@ class Session:
             self._listen(deadline, "its end")
         return self.process.wait(limit_s)
 
+    def close_window(self) -> None:
+        """The terminal is gone; the kernel tells its programs."""
+        if self.terminal >= 0:
+            self._waiting.close()
+            os.close(self.terminal)
+            os.close(self._screen)
+            self.terminal = -1
+
     def give_up(self) -> None:
         """After a test, however it went: the second interruption is a quick end that cleans up."""
         deadline = time.monotonic() + 10
@@ -235,11 +243,11 @@ def _on_a_terminal(command: list[str], options: dict[str, Any]) -> Iterator[Sess
     with subprocess.Popen(
         wrapped, stdin=theirs, stdout=theirs, stderr=theirs, **options
     ) as process:
+        session = Session(process, ours, ours, terminal=theirs)
         try:
-            yield Session(process, ours, ours, terminal=theirs)
+            yield session
         finally:
-            os.close(theirs)
-            os.close(ours)
+            session.close_window()
 
 
 @contextmanager

@@ -207,7 +207,16 @@ def test_in_the_console_ctrl_c_is_the_guests(machine: Machine) -> None:
 def test_a_closed_window_ends_the_guest(machine: Machine) -> None:
     with machine.launched("--standalone", str(VM), "--console", terminal=True) as session:
         session.until("login: ")
-        session.send(signal.SIGHUP)
+        session.close_window()
+        assert session.process.wait(60) == 0
+
+
+def test_a_reader_of_the_output_may_leave_and_the_guest_runs_on(machine: Machine) -> None:
+    with machine.launched("--standalone", str(VM), "--console") as session:
+        session.log_in()
+        assert session.process.stdout
+        session.process.stdout.close()
+        session.type("sudo poweroff\n")
         assert session.process.wait(60) == 0
 
 

@@ -66,7 +66,7 @@ def test_wrong_use_is_told_in_one_sentence(
     words: list[str],
     sentence: str,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    capfd: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)  # nothing of this needs to be root
@@ -75,14 +75,14 @@ def test_wrong_use_is_told_in_one_sentence(
     (tmp_path / "image").write_bytes(b"\xff\xfe\x00")
     assert cli.main([word.replace("{}", str(tmp_path)) for word in words], become) == cli.FAILED
     told = sentence.replace("{}", str(tmp_path))
-    assert capsys.readouterr().err == f"virt-launcher: {told}\n"
+    assert capfd.readouterr().err == f"virt-launcher: {told}\n"
     assert not (tmp_path / "home").exists()
 
 
 def test_who_is_not_root_is_told_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     (tmp_path / "vm.yaml").write_text("kind: Pod")
     assert cli.main(["--standalone", str(tmp_path / "vm.yaml")], become) == cli.FAILED
-    assert "needs root" in capsys.readouterr().err
+    assert "needs root" in capfd.readouterr().err

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from kubevirt.base.errors import ConfigError, KubevirtError, UserError
 from kubevirt.components.launcher.parser import Parser
+from kubevirt.components.launcher.standalone.voice import say
 
 if TYPE_CHECKING:
     from kubevirt.components.launcher.standalone.running import Become
@@ -34,7 +35,7 @@ def main(words: Sequence[str], become: "Become") -> int:
     try:
         return _main(words, become)
     except KubevirtError as error:
-        print(f"virt-launcher: {error}", file=sys.stderr)  # noqa: T201  # it is for a person
+        say(str(error))
         return FAILED
 
 

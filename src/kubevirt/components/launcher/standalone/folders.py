@@ -41,6 +41,7 @@ LINGER_S: Final = 20.0
 
 _RUNTIME: Final = Path("/run/kubevirt-standalone")
 _STORE: Final = Path("/var/lib/kubevirt-standalone")
+_LOCKS: Final = ("lock", "alive")
 _OURS: Final = ("private", "share", "libvirt")
 
 
@@ -182,6 +183,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             with suppress(OSError, UnsafePath), Root.open(Path(each.path).parent) as root:
                 root.chown(Path(each.path).name, each.uid, each.gid)
         shutil.rmtree(self.disks, ignore_errors=True)
+        # The lock last: whoever is killed half-way leaves what the next one finds.
+        for path in self.folder.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.name not in _LOCKS:
+                path.unlink()
         shutil.rmtree(self.folder)
 
     def _lent(self) -> tuple[Lent, ...]:
