@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import time
@@ -26,6 +27,7 @@ MANIFEST = ROOT / "examples/standalone/vm.yaml"
 """A network card, a disk from an image, cloud-init: what the stages of a start are about."""
 START_LIMIT_S = 120.0
 END_LIMIT_S = 30.0
+_RUNS = re.compile(r"virt-launcher: guest \S+ runs\b")
 
 
 class StartFailed(Exception):  # noqa: N818  # it is what it did
@@ -51,7 +53,7 @@ class Guest:
         async with asyncio.timeout(START_LIMIT_S):
             while " total " not in said:
                 line = (await self._process.stderr.readline()).decode()
-                if " runs" in line and not ran:
+                if _RUNS.match(line) and not ran:
                     self.seconds, ran = time.monotonic() - began, time.time()
                 if not line:
                     raise StartFailed(f"virt-launcher ended: {said.strip()}")

@@ -16,6 +16,7 @@ if __name__ == "__main__":
     sys.modules["ssl"] = None  # type: ignore[assignment]  # Python's own way to say "do not import"
 
 import asyncio
+import os
 from typing import Final
 
 from kubevirt.base import log as logs
@@ -49,4 +50,7 @@ def main(argv: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    sys.stderr.flush()
+    # All is said and closed. Taking down the interpreter too would make every ending 30 ms longer.
+    os._exit(code)

@@ -13,6 +13,7 @@ again and has another one.
 
 import asyncio
 import os
+import signal
 import socket
 import struct
 from pathlib import Path
@@ -85,8 +86,9 @@ class PreparerDied(Exception):  # noqa: N818  # it is what happened; nobody but 
 class Preparer:
     """The manager's end of the line."""
 
-    def __init__(self, line: socket.socket) -> None:
+    def __init__(self, line: socket.socket, pid: int) -> None:
         self._socket = line
+        self._pid = pid
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def prepare(self, order: Order) -> Prepared:
@@ -107,19 +109,21 @@ class Preparer:
         raise UserError(answer.message, reason=answer.reason)
 
     def dismiss(self) -> None:
-        """The guest runs. The other end sees its line closed, and ends."""
+        """The guest runs. The other end waits for orders, so it has nothing to save."""
         if self._streams is not None:
             self._streams[1].close()
         self._socket.close()
+        os.kill(self._pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
 
 
 def fork(settings: Settings) -> Preparer:
     """To be called while the process has one thread and few modules."""
     ours, theirs = socket.socketpair()
-    if os.fork():
+    if pid := os.fork():
         theirs.close()
         ours.setblocking(False)
-        return Preparer(ours)
+        return Preparer(ours, pid)
     ours.close()
     try:
         serve(settings, theirs)
