@@ -12,8 +12,10 @@ from typing import Final
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.volumes import ContainerDiskSource
 from kubevirt.base.clock import Clock
+from kubevirt.components.launcher.standalone.manifest import Files
 from kubevirt.components.launcher.standalone.mounts import Mount
 from kubevirt.components.launcher.standalone.progress import Progress
+from kubevirt.components.launcher.standalone.pull_secrets import logins
 from kubevirt.host.oci.cache import ImageCache
 from kubevirt.host.oci.errors import ContainerImageError
 from kubevirt.host.oci.layout import OciArchive
@@ -28,11 +30,17 @@ NOT_HERE: Final = "ImageNotFound"
 
 class Images:
     def __init__(
-        self, cache: Path, folders: Sequence[Path], progress: Progress, clock: Clock
+        self,
+        cache: Path,
+        folders: Sequence[Path],
+        secrets: Mapping[str, Files],
+        progress: Progress,
+        clock: Clock,
     ) -> None:
         self._cache = cache
         self._images = ImageCache(cache, clock)
         self._folders = folders
+        self._secrets = secrets
         self._progress = progress
         self._clock = clock
 
@@ -42,20 +50,20 @@ class Images:
         for index, volume in enumerate(vmi.spec.volumes):
             source = source_of(volume)
             if isinstance(source, ContainerDiskSource):
-                image = await self._unpacked(source.image)
+                image = await self._unpacked(source.image, source.image_pull_secret)
                 disk = image.disk(source.path)
                 found.append(Mount(source=disk, target=layout.container_disk(index)))
         firmware = vmi.spec.domain.firmware
         boot = firmware.kernel_boot if firmware else None
         if boot and boot.container:
-            image = await self._unpacked(boot.container.image)
+            image = await self._unpacked(boot.container.image, boot.container.image_pull_secret)
             paths = filter(None, (boot.container.kernel_path, boot.container.initrd_path))
             found += [
                 Mount(source=image.file(path), target=layout.kernel_boot(path)) for path in paths
             ]
         return tuple(found)
 
-    async def _unpacked(self, name: str) -> UnpackedImage:
+    async def _unpacked(self, name: str, secret: str | None) -> UnpackedImage:
         with self._progress.stage("disks", f"image {name}") as stage:
             for archive in _archives(self._folders):
                 try:
@@ -63,18 +71,25 @@ class Images:
                 except ContainerImageError as error:
                     if error.reason != NOT_HERE:
                         raise
-            async with _registry(self._cache, self._clock) as registry:
+            async with self._registry(secret) as registry:
                 stage.goes_on(f"pulling {Reference.parse(name)}")
                 return await self._images.unpacked(registry, name, progress=stage.bytes)
 
+    @asynccontextmanager
+    async def _registry(self, secret: str | None) -> AsyncIterator[Source]:
+        # Its library weighs as much as all the rest; most runs never need it.
+        from kubevirt.host.oci.authorization import Credentials  # noqa: PLC0415
+        from kubevirt.host.oci.registry import Registry, RegistrySettings  # noqa: PLC0415
 
-@asynccontextmanager
-async def _registry(cache: Path, clock: Clock) -> AsyncIterator[Source]:
-    # Its library weighs as much as all the rest; most runs never need it.
-    from kubevirt.host.oci.registry import Registry  # noqa: PLC0415
-
-    async with Registry(cache / "blobs", clock) as registry:
-        yield registry
+        known = logins(self._secrets, secret) if secret else {}
+        settings = RegistrySettings(
+            credentials={
+                place: Credentials(user=user, password=password)
+                for place, (user, password) in known.items()
+            }
+        )
+        async with Registry(self._cache / "blobs", self._clock, settings) as registry:
+            yield registry
 
 
 def _archives(folders: Sequence[Path]) -> Iterator[Path]:

@@ -38,6 +38,7 @@ from kubevirt.components.launcher.standalone.folders import Place, Run
 from kubevirt.components.launcher.standalone.images import Images, guest_folders
 from kubevirt.components.launcher.standalone.keeper import Charge
 from kubevirt.components.launcher.standalone.launcher import Launcher, sandboxed
+from kubevirt.components.launcher.standalone.manifest import Files
 from kubevirt.components.launcher.standalone.mounts import Mount
 from kubevirt.components.launcher.standalone.progress import Progress
 from kubevirt.components.launcher.standalone.sandbox import Sandbox, accounts
@@ -78,6 +79,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     vmi: VirtualMachineInstance
     files: Mapping[str, bytes]
     """Contents of ConfigMaps and Secrets, by path inside."""
+    secrets: Mapping[str, Files]
+    """By name, for those who pull images."""
     claims: tuple[Mount, ...]
 
     @property
@@ -125,6 +128,7 @@ class Standalone:
         return Wanted(
             vmi=mounts.with_claims(vmi, claims, LAYOUT),
             files=mounts.contents(msgspec.structs.replace(found, vmi=vmi), LAYOUT),
+            secrets=found.secrets,
             claims=claims,
         )
 
@@ -222,7 +226,7 @@ class Standalone:
 
     async def _disks(self, wanted: Wanted, own: Run) -> tuple[Mount, ...]:
         archives = (*self._options.image_folders, *guest_folders(self._options.environment))
-        images = Images(self._place.images, archives, self._progress, self._clock)
+        images = Images(self._place.images, archives, wanted.secrets, self._progress, self._clock)
         found = await images.mounts(wanted.vmi, LAYOUT)
         for claim in wanted.claims:
             own.hand_over(claim)
