@@ -464,6 +464,9 @@ ARGUED = {
     # virt-launcher becomes that process once it has read its flags; nobody is left to wait for it.
     "components/launcher/main.py: os.execv",
     "components/launcher/main.py: os.execve",
+    # No program is started: the manager copies itself before it has threads, to prepare a guest in memory
+    # that is given back. It ends when the manager's end of their line is closed, whoever closed it.
+    "components/launcher/preparer.py: os.fork",
 }
 
 
