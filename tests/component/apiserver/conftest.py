@@ -25,6 +25,7 @@ class Loads:
     outside: Path
     library: Path | None
     place: str = "store.db"
+    record: str = "acks"
 
     @property
     def store(self) -> Path:
@@ -33,7 +34,7 @@ class Loads:
     @property
     def acks(self) -> Path:
         """On the watched disk they are part of its trace, in order with everything else."""
-        return (self.folder if self.library else self.outside) / "acks"
+        return (self.folder if self.library else self.outside) / self.record
 
     @property
     def trace(self) -> Path:

@@ -6,6 +6,7 @@ import random
 import shutil
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,9 @@ from kubevirt.apiserver.storage.sqlite import open_store
 from kubevirt.base.clock import SystemClock
 
 KILLS = soak("SOAK_STORE_KILLS", 6)
+KILLS_OF_A_STORE = 20
+"""Then another one begins: all that it ever acknowledged is looked at after each kill."""
+
 LIMIT_S = 30.0
 
 
@@ -34,25 +38,29 @@ async def test_a_store_killed_at_any_moment_keeps_what_it_acknowledged(
     loads: Loads, *, compacts: bool
 ) -> None:
     options = ["--compact"] if compacts else []
-    chance = random.Random()
-    newest = 0
-    for kill in range(KILLS):
-        size = len(loads.said())
-        async with loads.running("--seed", str(kill), *options) as process:
-            await until(
-                lambda size=size: len(loads.said()) > size or not process.is_running,  # type: ignore[misc]
-                f"a write was acknowledged; {loads.output()}",
-            )
-            await asyncio.sleep(chance.uniform(0, 0.2))
-            assert process.is_running, loads.output()
-            process.kill()
-            await process.wait()
-        acks = read_acks(loads.said())
-        assert await lost_writes(loads.store, acks) == []
-        revisions = [ack.revision for ack in acks]
-        assert len(set(revisions)) == len(revisions), "a revision was given twice"
-        assert max(revisions) > newest
-        newest = max(revisions)
+    for first in range(0, KILLS, KILLS_OF_A_STORE):
+        one = replace(loads, place=f"{first}/store.db", record=f"acks-{first}")
+        newest = 0
+        for kill in range(first, min(first + KILLS_OF_A_STORE, KILLS)):
+            await _kill_in_the_middle(one, "--seed", str(kill), *options)
+            acks = read_acks(one.said())
+            assert await lost_writes(one.store, acks) == []
+            revisions = [ack.revision for ack in acks]
+            assert len(set(revisions)) == len(revisions), "a revision was given twice"
+            assert max(revisions) > newest
+            newest = max(revisions)
+
+
+async def _kill_in_the_middle(loads: Loads, *options: str) -> None:
+    count = writes(loads)
+    async with loads.running(*options) as process:
+        await until(
+            lambda: writes(loads) > count or not process.is_running, "a write was acknowledged"
+        )
+        await asyncio.sleep(random.uniform(0, 0.2))
+        assert process.is_running, loads.output()
+        process.kill()
+        await process.wait()
 
 
 async def a_crashed_store(path: Path, copy: Path, writes: int) -> None:
