@@ -32,7 +32,9 @@ def test_a_watchdog_switches_the_guest_off(machine: Machine) -> None:
     with running(machine, watched("poweroff")) as guest:
         stop_feeding(guest)
         guest.session.ended()
-    assert "the guest" in guest.session.said.splitlines()[-1]
+    assert guest.session.said.splitlines()[-1] == (
+        "virt-launcher: the guest was ended: its watchdog has switched it off"
+    )
 
 
 def test_a_watchdog_asks_the_guest_to_shut_down(machine: Machine) -> None:

@@ -36,6 +36,14 @@ from kubevirt.rpc import reports
             "Crashed",
             "Crashed",
         ),
+        (
+            "Failed",
+            0,
+            "its watchdog has switched it off",
+            "the guest was ended: its watchdog has switched it off",
+            "Crashed",
+            "Crashed",
+        ),
         (None, -11, "", "the guest crashed: QEMU was ended by SIGSEGV", "Crashed", "Crashed"),
         (None, 1, "", "the guest crashed: QEMU ended with code 1", "Crashed", "Crashed"),
         (

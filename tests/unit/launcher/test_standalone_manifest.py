@@ -186,3 +186,8 @@ def test_a_binding_of_a_cluster_is_refused_with_the_way_out() -> None:
     text = EXAMPLE.read_text().replace("masquerade: {}", "sriov: {}")
     with pytest.raises(UnsupportedError, match=r"write masquerade: \{\} or bridge: \{\}"):
         network.check(manifest.read(text, "vm.yaml").vmi)
+
+
+def test_hooks_are_refused_and_not_left_out_in_silence() -> None:
+    hooks = "{name: testvm, annotations: {hooks.kubevirt.io/hookSidecars: '[]'}}"
+    assert "wants containers beside the launcher" in told(VMI.replace("{name: testvm}", hooks))

@@ -38,8 +38,8 @@ _STATES: Final[Mapping[str, str]] = {
 def ending(
     reason: str | None, exit_code: int | None, why_ended: str = "", last_words: str = ""
 ) -> Ending:
-    """`reason` is libvirt's, or None if it was not there; `why_ended` is why we have ended it, if we did;
-    `last_words` are QEMU's own.
+    """`reason` is libvirt's, or None if it was not there; `why_ended` is why we or its watchdog have ended
+    it, if we or it did; `last_words` are QEMU's own.
     """
     reason = reason or _guessed(exit_code, why_ended)
     return Ending(
@@ -66,6 +66,8 @@ def _sentence(reason: str, exit_code: int | None, why_ended: str, last_words: st
             return "the guest runs on another node now"
         case reports.BY_PANIC:
             return "the guest's kernel panicked"
+        case reports.BY_CRASH | reports.BY_FAILURE if why_ended:
+            return f"the guest was ended: {why_ended}"
         case reports.BY_CRASH | reports.BY_FAILURE:
             said = f", after it said: {last_words}" if last_words else ""
             return f"the guest crashed: QEMU {how(exit_code)}{said}"

@@ -132,6 +132,10 @@ class Guest:
         if self._stop_reason != reports.BY_PANIC:
             self._stop_reason = reason
 
+    def switched_off(self) -> None:
+        """By its watchdog. QEMU then exits at once, which libvirt takes for a crash."""
+        self._why_ended = self._why_ended or "its watchdog has switched it off"
+
     async def look(self) -> None:
         """Finds the guest, or that it is over."""
         async with self._lock:

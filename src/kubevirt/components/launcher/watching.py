@@ -88,6 +88,8 @@ class Watch:
                 self._tell_of_disk(failure)
             case WatchdogFired(action=action):
                 self._happenings.tell("Watchdog", f"the watchdog fired; action: {action}", WARNING)
+                if action == "Poweroff":
+                    self._guest.switched_off()
             case Rebooted():
                 log.info("the guest rebooted")
             case Missed():

@@ -21,6 +21,7 @@ from kubevirt.components.launcher.standalone.documents import Document, Manifest
 
 VERSIONS: Final = ("kubevirt.io/v1", "kubevirt.io/v1alpha3")
 NAMESPACE: Final = "default"
+HOOKS: Final = "hooks.kubevirt.io/hookSidecars"
 
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _AT: Final = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
@@ -48,6 +49,7 @@ def read(text: str, source: str) -> Manifest:
     else:
         instance = _typed(document, VirtualMachineInstance, source)
         vmi, unknown = _named(instance, source), _unknown(document, instance)
+    _refuse_hooks(vmi, source)
     beside = [each for each in found if each is not document]
     return Manifest(
         vmi=vmi,
@@ -114,6 +116,15 @@ def _named(vmi: VirtualMachineInstance, source: str) -> VirtualMachineInstance:
             )
     metadata = replace(metadata, namespace=namespace, uid=metadata.uid or str(uuid.uuid4()))
     return replace(vmi, api_version=VERSIONS[0], kind="VirtualMachineInstance", metadata=metadata)
+
+
+def _refuse_hooks(vmi: VirtualMachineInstance, source: str) -> None:
+    """They change the domain, so a guest without them would not be the one that was asked for."""
+    if HOOKS in vmi.metadata.annotations:
+        raise ManifestError(
+            f"{source}: the annotation {HOOKS} wants containers beside the launcher, and there are "
+            f"none without a cluster; remove it"
+        )
 
 
 def _config_maps(
