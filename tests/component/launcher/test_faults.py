@@ -21,8 +21,8 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("libvirtd"), reason="no libvirtd: install libvirt-daemon"),
 ]
 
-SLACK = 3.0
-"""What must take a second may take three on a machine that does other things; bench/ measures."""
+SLACK = 10.0
+"""What must take a second may take ten on a machine that does other things; bench/ measures."""
 
 
 @pytest.mark.parametrize("who", ["manager", "libvirtd"])
