@@ -41,7 +41,8 @@ class Change(NamedTuple):
 
     key: str
     expected: Entry | None
-    """As the writer has read it; None if there should be nothing."""
+    """As the writer has read it from this store; None if there should be nothing. If it is still
+    true, it is what the event tells as `previous`: so the store need not read it again."""
     value: bytes | None
     """None if there shall be nothing."""
 

@@ -40,7 +40,7 @@ Not all at once: a long past is read in turns with everybody else's work.
 
 
 class Watch:
-    """Iterates over batches of events. Ends by an error, or when its `with` block does.
+    """Iterates over batches of events, for one reader. Ends by an error, or with its `with` block.
 
     An iteration that is cancelled loses nothing: the next one gives the same events.
     """

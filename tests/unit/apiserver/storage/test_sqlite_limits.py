@@ -147,6 +147,19 @@ async def test_a_bug_in_the_writer_leaves_nobody_waiting(
     assert "the store's writer failed" in caplog.text
 
 
+async def test_a_bug_in_compaction_leaves_nobody_waiting(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_store(path, clock=SystemClock()) as store:
+        await store.create("/a", b"1")
+        break_writer(store).error = RuntimeError("a bug")
+        async with asyncio.timeout(20):
+            with pytest.raises(StoreFailed, match="its log says why"):
+                await store.compact(1)
+            with pytest.raises(StoreFailed):
+                await store.create("/b", b"1")
+
+
 def test_damage_found_while_running_is_final() -> None:
     error = sqlite_error(sqlite3.SQLITE_CORRUPT_INDEX, "SQLITE_CORRUPT_INDEX")
     failure = meaning(error, Path("store.db"))

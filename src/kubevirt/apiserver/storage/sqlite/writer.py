@@ -97,14 +97,17 @@ class Writer:
     def _commit_safely(self, tickets: list[Ticket]) -> Batch:
         try:
             return self._commit(tickets)
-        except Exception:  # a bug: whoever waits must hear of it, and nothing may be built on it
-            log.exception("the store's writer failed")
-            self.failure = StoreFailed(
-                f"the writer of the store {self._database.path} failed; its log says why, a restart"
-                " reads again what is on disk",
-                is_final=True,
-            )
-            return self._refused(tickets, self.failure)
+        except Exception as bug:  # noqa: BLE001  # whoever waits must hear of it
+            return self._refused(tickets, self._broken(bug))
+
+    def _broken(self, bug: Exception) -> StoreFailed:
+        log.error("the store's writer failed", error=bug)
+        self.failure = StoreFailed(
+            f"the writer of the store {self._database.path} failed; its log says why, a restart"
+            " reads again what is on disk",
+            is_final=True,
+        )
+        return self.failure
 
     def _gather(self) -> tuple[list[Ticket], _Compaction | _End | None]:
         """All tickets that wait, up to a limit, and what stood behind them if it was no ticket."""
@@ -178,6 +181,8 @@ class Writer:
                     self._forget(wanted.floor)
         except sqlite3.Error as error:
             failure = meaning(error, self._database.path)
+        except Exception as bug:  # noqa: BLE001  # whoever waits must hear of it
+            failure = self._broken(bug)
 
         def tell() -> None:
             if wanted.done.done():
