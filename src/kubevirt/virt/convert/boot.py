@@ -96,13 +96,13 @@ def _has_smm(guest: Guest) -> bool:
 def _images(guest: Guest, efi: EFI) -> EfiImages:
     offered, security = guest.facts.firmware, guest.launch_security
     if security and security.snp is not None:
-        images, kind = offered.snp, "SEV-SNP"
+        images, kind = offered.snp, "for SEV-SNP"
     elif security and security.sev is not None:
-        images, kind = offered.sev, "SEV"
+        images, kind = offered.sev, "for SEV"
     elif security and security.tdx is not None:
-        images, kind = offered.tdx, "TDX"
+        images, kind = offered.tdx, "for TDX"
     elif _is_secure(guest, efi):
-        images, kind = offered.secure, "SecureBoot"
+        images, kind = offered.secure, "with SecureBoot"
     else:
         images, kind = offered.plain, "without SecureBoot"
     if images is None:
