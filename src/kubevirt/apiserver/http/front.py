@@ -176,8 +176,8 @@ class Front:
     async def _done(self, request: web.BaseRequest, call: Call) -> Result:
         if call.subresource == "scale":
             return await self._scaled(request, call)
-        if call.subresource and call.subresource not in _SERVED_BELOW:
-            raise refusal(501, "", f"{call.subresource} is not served yet")
+        if _is_special(call):
+            return await self._special(request, call)
         registry, kind = self._registry, call.kind.names.kind
         match call.verb:
             case "get":
@@ -205,6 +205,19 @@ class Front:
                 said = bodies.as_options(await bodies.read(request), bodies.content_type(request))
                 return await deleting.delete_collection(registry, call, said)
         raise refusals.method_not_allowed()
+
+    async def _special(self, request: web.BaseRequest, call: Call) -> Result:
+        """An endpoint that is no object: whoever knows the answer gives it."""
+        endpoint = (call.kind.group, call.kind.names.plural, call.subresource)
+        answerer = self._registry.answerers.get(endpoint)
+        if answerer is None:
+            words = f"{call.kind.names.plural} {call.subresource}".strip()
+            raise refusal(501, "NotImplemented", f"{words} is not served here")
+        if call.verb != "create":
+            raise refusals.method_not_allowed()
+        type_ = bodies.content_type(request)
+        kind = call.subresource.capitalize() or call.kind.names.kind
+        return await answerer(call, bodies.as_object(await bodies.read(request), type_, kind))
 
     async def _scaled(self, request: web.BaseRequest, call: Call) -> Result:
         match call.verb:
@@ -255,6 +268,12 @@ class Front:
         response = await _with_body(request, body, form.media, code)
         response.headers.extend(_headers(call.warnings))
         return response
+
+
+def _is_special(call: Call) -> bool:
+    if call.subresource:
+        return call.subresource not in _SERVED_BELOW
+    return call.kind.verbs == ("create",)
 
 
 def _form(request: web.BaseRequest, call: Call) -> Form:

@@ -7,6 +7,7 @@ The verbs give results (`results.py`), which `http/` writes down in the form tha
     creating.py   create                 changing.py   update, and what patches share with it
     patching.py   patch, apply           deleting.py   delete, deletecollection
     scaling.py    the scale of a custom resource
+    answering.py  endpoints that are no objects: reviews, bindings
 
 Every write takes the same steps in the same order, most of them pure: read what was sent
 (`shapes.py`), default, who owns which field (`apply/`), admission (`admission.py`), what the server

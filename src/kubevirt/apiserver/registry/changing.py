@@ -141,8 +141,7 @@ async def _made(
     served.check_change(new, old, version, call.subresource)
     await registry.admission.validate(new, review)
     if is_applied:
-        # What a type did not declare is gone when the object is read again.
-        new = served.shape(version).read(new).object
+        new = served.read_again(new, version)
     return writes.keep_times_of_no_op(old, new)
 
 

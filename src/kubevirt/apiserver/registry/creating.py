@@ -78,7 +78,7 @@ async def _made(
         new = preparing.with_generation(new, 1)
     served.check_new(new, call.version)
     await registry.admission.validate(new, review)
-    return new
+    return served.read_again(new, call.version) if is_applied else new
 
 
 def _name(registry: Registry, metadata: Object) -> str:

@@ -13,6 +13,7 @@ from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.options import WriteOptions
 from kubevirt.apiserver.registry.shapes import Shape
 from kubevirt.apiserver.schema import gotext
+from kubevirt.apiserver.schema.decoding import strict_error
 from kubevirt.apiserver.schema.field_errors import FieldError, invalid
 from kubevirt.apiserver.schema.metadata import Undecodable
 
@@ -45,11 +46,10 @@ def hear_of_strangers(
     """Fields that are there twice or that nobody knows: a refusal, a warning, or nothing."""
     if options.validation == "Ignore" or not (duplicates or unknown):
         return
-    words = [f'duplicate field "{path}"' for path in duplicates]
-    words += [f'unknown field "{path}"' for path in unknown]
     if options.validation == "Strict":
-        raise _unhandled(call, f"strict decoding error: {', '.join(words)}")
-    call.warnings += words
+        raise _unhandled(call, strict_error(duplicates, unknown))
+    call.warnings += [f"duplicate field {gotext.quoted(path)}" for path in duplicates]
+    call.warnings += [f'unknown field "{path}"' for path in unknown]
 
 
 def _unhandled(call: Call, words: str) -> Refusal:

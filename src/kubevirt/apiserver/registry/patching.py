@@ -21,7 +21,6 @@ from kubevirt.apiserver.registry.incoming import Body
 from kubevirt.apiserver.registry.options import WriteOptions
 from kubevirt.apiserver.registry.registry import Registry
 from kubevirt.apiserver.registry.results import One
-from kubevirt.apiserver.schema.metadata import Undecodable
 from kubevirt.apiserver.schema.structural import Schema
 from kubevirt.apiserver.storage.errors import Conflict
 
@@ -171,7 +170,7 @@ def _merged(
 ) -> Object:
     served = registry.served(call.kind)
     try:
-        made = writes.apply(
+        made: Object = writes.apply(
             old,
             configuration,
             served.shapes.endpoint(call.version, call.subresource),
@@ -185,10 +184,7 @@ def _merged(
     except BadApply as error:
         code = 400 if error.reason else 500
         raise refusal(code, error.reason, str(error)) from error
-    try:
-        return served.shape(call.version).read(made).object
-    except Undecodable as error:
-        raise refusals.bad_request(str(error)) from error
+    return made
 
 
 def _conflicts(found: ApplyConflicts) -> Refusal:

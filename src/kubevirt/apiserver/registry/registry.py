@@ -9,6 +9,7 @@ from kubevirt.apiserver.kinds.kind import Kind
 from kubevirt.apiserver.refusals import Refusal, refusal
 from kubevirt.apiserver.registry import stored
 from kubevirt.apiserver.registry.admission import Admission
+from kubevirt.apiserver.registry.answering import Answerer, Endpoint
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.chance import Chance
 from kubevirt.apiserver.registry.served import Served
@@ -35,6 +36,7 @@ class Registry:
         self.clock = clock
         self.chance = chance
         self.admission = admission or Admission()
+        self.answerers: dict[Endpoint, Answerer] = {}
         self._pool = Pool()
         self._served: dict[str, Served] = {}
 

@@ -8,6 +8,7 @@ from kubevirt.apiserver.registry.incoming import cause
 from kubevirt.apiserver.registry.rules import rules_of
 from kubevirt.apiserver.registry.shapes import Shape, Shapes
 from kubevirt.apiserver.schema.field_errors import FieldError
+from kubevirt.apiserver.schema.metadata import Undecodable
 from kubevirt.apiserver.schema.structural import Pool
 
 Object = dict[str, Any]
@@ -24,6 +25,15 @@ class Served:
 
     def defaulted(self, object_: Object, version: Version) -> Object:
         return self.rules.defaulted(self.shape(version).default(object_))
+
+    def read_again(self, object_: Object, version: Version) -> Object:
+        """Of an object that was applied: what its type did not declare is gone, as it would be the
+        next time that somebody reads it.
+        """
+        try:
+            return self.shape(version).read(object_).object
+        except Undecodable as error:
+            raise refusals.bad_request(str(error)) from error
 
     def check_new(self, new: Object, version: Version) -> None:
         is_namespaced = self.kind.namespaced

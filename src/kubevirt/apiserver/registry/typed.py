@@ -62,6 +62,8 @@ def _read(value: Any, schema: Schema | None, where: str) -> Any:
     """The value without nulls; the same object where it has none."""
     if schema is None or schema.int_or_string or not schema.type:
         return value
+    if schema.preserve_unknown and not schema.properties:
+        return value
     type_, go = _GO[schema.type]
     if value.__class__ is not type_ and not (type_ is float and value.__class__ is int):
         text = gotext.kind_of(value)

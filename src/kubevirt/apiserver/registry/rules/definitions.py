@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from kubevirt.apiserver.kinds import custom
 from kubevirt.apiserver.registry.rules.rules import Object, Rules
-from kubevirt.apiserver.schema import names
+from kubevirt.apiserver.schema import authoring, names
 from kubevirt.apiserver.schema.field_errors import (
     FieldError,
     invalid,
@@ -12,6 +12,7 @@ from kubevirt.apiserver.schema.field_errors import (
     required,
 )
 from kubevirt.apiserver.schema.metadata import IMMUTABLE
+from kubevirt.apiserver.schema.plain import is_same
 
 CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
 """Held by the server until all objects of the kind are gone."""
@@ -75,13 +76,20 @@ class DefinitionRules(Rules):
         found += _wrong_names(said)
         return found + _wrong_versions(_versions(object_))
 
+    def errors_of_new(self, new: Object, *, is_namespaced: bool) -> list[FieldError]:
+        found = super().errors_of_new(new, is_namespaced=is_namespaced)
+        return found + _wrong_schemas(_versions(new))
+
     def errors_of_change(self, new: Object, old: Object) -> list[FieldError]:
         found = []
         for path in (("group",), ("scope",), ("names", "kind"), ("names", "plural")):
             before, after = _at(old, path), _at(new, path)
             if before != after:
                 found.append(invalid(f"spec.{'.'.join(path)}", after, IMMUTABLE))
-        return found + self.errors(new)
+        found += self.errors(new)
+        if not is_same(_versions(new), _versions(old)):
+            found += _wrong_schemas(_versions(new))
+        return found
 
     def held_by_server(self, object_: Object) -> tuple[str, ...]:
         return () if object_["metadata"].get("deletionTimestamp") else (CLEANUP,)
@@ -128,19 +136,29 @@ def _wrong_versions(versions: list[Object]) -> list[FieldError]:
             words = "must contain unique version names"
             found.append(invalid("spec.versions", [each.get("name") for each in versions], words))
         seen.add(name)
-        schema = (version.get("schema") or {}).get("openAPIV3Schema")
-        if schema is None:
-            found.append(required(f"{at}.schema.openAPIV3Schema", ""))
-        elif schema.get("type") != "object":
-            shown = schema.get("type", "")
-            words = "must be object"
-            field = f"{at}.schema.openAPIV3Schema.type"
-            found.append(
-                invalid(field, shown, words)
-                if shown
-                else required(field, "must not be empty at the root")
-            )
+        if _schema(version) is None:
+            found.append(required(f"{at}.schema.openAPIV3Schema"))
     if sum(1 for each in versions if each.get("storage")) != 1:
         words = "must have exactly one version marked as storage version"
         found.append(invalid("spec.versions", versions, words))
     return found
+
+
+def _schema(version: Object) -> Object | None:
+    found: Object | None = (version.get("schema") or {}).get("openAPIV3Schema")
+    return found
+
+
+def _wrong_schemas(versions: list[Object]) -> list[FieldError]:
+    """A schema that all versions share is spoken of as if it stood at the top, where it once did."""
+    schemas = [(index, _schema(each)) for index, each in enumerate(versions)]
+    known = [(index, schema) for index, schema in schemas if schema is not None]
+    if not known:
+        return []
+    if all(is_same(schema, known[0][1]) for _, schema in known):
+        return authoring.errors(known[0][1], "spec.validation.openAPIV3Schema")
+    return [
+        error
+        for index, schema in known
+        for error in authoring.errors(schema, f"spec.versions[{index}].schema.openAPIV3Schema")
+    ]
