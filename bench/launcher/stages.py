@@ -63,7 +63,7 @@ def stages(traces: Traces) -> list[Stage]:
         Stage("disks: image, folders", judged, started(SANDBOX)),
         Stage("sandbox, monitor", started(SANDBOX), started(MANAGER)),
         Stage("Python: manager", started(MANAGER), answers),
-        Stage("network, dnsmasq", network_began, network_ended, is_beside=True),
+        Stage("network", network_began, network_ended, is_beside=True),
         Stage("libvirtd gets ready", started(LIBVIRTD), daemon, is_beside=True),
         Stage("waiting for the network", answers, asked),
         Stage("disks: overlay, ISO", asked, have_disks),

@@ -20,7 +20,7 @@ NOBODY_SPECIAL = {
     "Gid": "107 107 107 107",
     "Groups": "",
     "NoNewPrivs": "1",
-    **{f"Cap{kind}": "0" * 16 for kind in ("Inh", "Prm", "Eff", "Bnd", "Amb")},
+    **dict.fromkeys(("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"), "0" * 16),
 }
 
 ATTEMPTS = {

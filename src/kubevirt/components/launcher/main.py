@@ -6,6 +6,7 @@
 In a pod nothing of this module stays: `exec` gives all its memory back, and what goes on is `monitor.py`.
 """
 
+import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,8 +17,15 @@ STANDALONE = "STANDALONE_VMI"
 USELESS = 64
 """Flags that will not be better next time; EX_USAGE of sysexits.h."""
 
+RARELY = 100_000
+"""New objects between two looks for garbage. Imports alone would cause dozens, a tenth of the start."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    if (
+        arguments is None
+    ):  # a program of its own: it lives for a second, and hardly makes any garbage
+        gc.set_threshold(RARELY)
     words = list(sys.argv[1:] if arguments is None else arguments)
     # Each way imports only its own: a start is measured in milliseconds.
     if _is_standalone(words):
