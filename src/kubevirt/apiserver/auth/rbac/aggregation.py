@@ -18,12 +18,13 @@ def changes(roles: Mapping[str, Object]) -> dict[str, tuple[Rule, ...]]:
     """The new rules of those cluster roles, by name, whose rules are not what they should be."""
     rules = {name: rules_of(role) for name, role in roles.items()}
     made_of_others = {name: role for name, role in roles.items() if selectors(role)}
-    # A ring of roles ends too: rules are only ever added to what its members have.
+    # One after the other, so that a ring of roles comes to rest instead of swapping for ever.
     for _ in range(len(made_of_others) + 1):
-        found = {name: _gathered(name, role, roles, rules) for name, role in made_of_others.items()}
-        if all(rules[name] == now for name, now in found.items()):
+        before = dict(rules)
+        for name in sorted(made_of_others):
+            rules[name] = _gathered(name, made_of_others[name], roles, rules)
+        if rules == before:
             break
-        rules.update(found)
     return {
         name: rules[name] for name, role in made_of_others.items() if rules[name] != rules_of(role)
     }
