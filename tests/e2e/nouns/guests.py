@@ -231,9 +231,9 @@ def running(
 
 
 def refusal(machine: Machine, spec: Spec, volumes: Volumes = NONE) -> str:
-    """Why it does not run, in the one sentence that its user reads."""
+    """Why it does not run, in the one sentence that its user reads at the end."""
     with started(machine, spec, volumes, console=False) as guest:
         assert guest.session.ended() == 1
-    said = guest.session.said.splitlines()
-    (why,) = (line for line in said if not line.endswith("…"))  # those tell what takes its time
-    return why.removeprefix("virt-launcher: ")
+    assert "Traceback" not in guest.session.said, guest.session.said
+    # What comes before tells of the machine, and of what takes its time.
+    return guest.session.said.splitlines()[-1].removeprefix("virt-launcher: ")
