@@ -195,8 +195,8 @@ def test_on_a_terminal_the_console_can_be_left_and_the_terminal_is_as_before(
 def test_in_the_console_ctrl_c_is_the_guests(machine: Machine) -> None:
     with machine.launched("--standalone", str(VM), "--console", terminal=True) as session:
         session.log_in()
-        session.type("echo be''gun; sleep 1000\n")
-        session.until("begun")  # its shell no longer edits a line
+        session.type("sh -c 'echo be\"\"gun; exec sleep 1000'\n")
+        session.until("begun")  # it is the terminal's foreground program by now
         session.type("\x03")
         session.until("$ ")
         assert session.run("echo still here") == "still here"
