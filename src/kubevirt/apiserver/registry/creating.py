@@ -45,7 +45,7 @@ async def store_new(
         raise refusal(500, "", words)
     is_generated = bool(metadata.get("generateName")) and not metadata.get("name")
     for _ in range(ATTEMPTS):
-        home = await registry.home(call)
+        home = await registry.home(call, metadata.get("name", ""))
         new = await _made(registry, call, object_, wanted, is_applied=is_applied)
         name = new["metadata"]["name"]
         try:

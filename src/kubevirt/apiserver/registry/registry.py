@@ -57,7 +57,7 @@ class Registry:
             raise refusals.not_found(call.kind, call.name)
         return entry, stored.object_of(entry, call.api_version)
 
-    async def home(self, call: Call) -> Entry | None:
+    async def home(self, call: Call, name: str) -> Entry | None:
         """The namespace that a new object will be in, which must be there and stay."""
         if not call.kind.namespaced:
             return None
@@ -68,11 +68,11 @@ class Registry:
         if b'"deletionTimestamp":' in entry.value:
             namespace = stored.object_of(entry, "v1")
             if namespace["metadata"].get("deletionTimestamp"):
-                raise _terminating(call)
+                raise _terminating(call, name)
         return entry
 
 
-def _terminating(call: Call) -> Refusal:
+def _terminating(call: Call, name: str) -> Refusal:
     kind, namespace = call.kind, call.namespace
     words = f"unable to create new content in namespace {namespace} because it is being terminated"
     reason = StatusCause(
@@ -80,8 +80,6 @@ def _terminating(call: Call) -> Refusal:
         message=f"namespace {namespace} is being terminated",
         field="metadata.namespace",
     )
-    details = StatusDetails(
-        name=call.name, group=kind.group, kind=kind.names.plural, causes=(reason,)
-    )
-    subject = f'{kind.group_resource} "{call.name}"'
+    details = StatusDetails(name=name, group=kind.group, kind=kind.names.plural, causes=(reason,))
+    subject = f'{kind.group_resource} "{name}"'
     return refusal(403, "Forbidden", f"{subject} is forbidden: {words}", details=details)

@@ -1,13 +1,12 @@
 """What `kubectl get` prints: the columns of each kind, and how a row comes from an object.
 
-Built-in kinds have a function a kind (`builtin.py`); custom ones say in their CRD where a value is
-(`paths.py`). Every table begins with the name.
+Built-in kinds have a header and a function a kind (`builtin.py`); custom ones say in their CRD where a
+value is (`paths.py`), behind the name.
 """
 
 from typing import Any, NamedTuple, Protocol
 
 from kubevirt.apiserver.kinds.columns import builtin, paths
-from kubevirt.apiserver.kinds.columns.ages import age
 from kubevirt.apiserver.kinds.kind import Column, Kind, Version
 
 Object = dict[str, Any]
@@ -17,7 +16,7 @@ AGE = Column(name="Age", type="date", json_path=".metadata.creationTimestamp")
 
 
 class Row(Protocol):
-    def __call__(self, object_: Object, now: float) -> list[Any]:
+    def __call__(self, object_: Object, now: float, /) -> list[Any]:
         """Its cells; `now` is in seconds since 1970."""
         ...
 
@@ -30,11 +29,8 @@ class Layout(NamedTuple):
 def layout_of(kind: Kind, version: Version) -> Layout:
     if kind.is_custom:
         return _custom(version)
-    found = builtin.LAYOUTS.get((kind.group, kind.names.plural))
-    if found is None:
-        return Layout((NAME, Column(name="Created At", type="date")), _plain_row)
-    columns, cells = found
-    return Layout((NAME, *columns), lambda object_, now: [_name(object_), *cells(object_, now)])
+    columns, cells = builtin.table_of(kind.group, kind.names.plural)
+    return Layout(columns, cells)
 
 
 def _custom(version: Version) -> Layout:
@@ -60,10 +56,3 @@ def _custom(version: Version) -> Layout:
 
 def _name(object_: Object) -> str:
     return str(object_["metadata"].get("name", ""))
-
-
-def _plain_row(object_: Object, now: float) -> list[Any]:  # noqa: ARG001
-    return [_name(object_), object_["metadata"].get("creationTimestamp")]
-
-
-__all__ = ["Layout", "age", "layout_of"]
