@@ -91,10 +91,10 @@ def test_configuration_and_secrets_come_along() -> None:
 
 
 def test_unknown_fields_are_told_with_their_path_and_do_no_harm() -> None:
-    text = EXAMPLE.read_text().replace("masquerade:", "masqerade:").replace("running:", "runing:")
+    text = EXAMPLE.read_text().replace("masquerade:", "masqerade:").replace("running:", "autorun:")
     found = manifest.read(text, "vm.yaml")
     assert found.warnings == (
-        "vm.yaml: spec.runing is unknown",
+        "vm.yaml: spec.autorun is unknown",
         "vm.yaml: spec.template.spec.domain.devices.interfaces[0].masqerade is unknown",
     )
 
