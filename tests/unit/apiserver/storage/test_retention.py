@@ -2,6 +2,7 @@
 
 import pytest
 
+from kubevirt.apiserver.storage.errors import StoreFull
 from kubevirt.apiserver.storage.memory import MemoryDisk, memory_store
 from kubevirt.apiserver.storage.retention import Retention, RetentionSettings
 from kubevirt.apiserver.storage.store import StoreSettings
@@ -55,6 +56,25 @@ async def test_the_past_goes_by_itself_and_a_jumping_clock_does_not_matter(
         await virtual_clock.sleep(40)
         assert store.compacted == 8
         assert await store.get("/a") == entry
+
+
+@pytest.mark.virtual_time
+async def test_what_could_not_be_forgotten_is_forgotten_later(
+    virtual_clock: VirtualClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    disk = MemoryDisk()
+    settings = StoreSettings(retention=RetentionSettings(keep_s=60, keep_events=0))
+    async with memory_store(disk, clock=virtual_clock, settings=settings) as store:
+        await store.update(await store.create("/a", b"1"), b"2")
+        disk.fault = StoreFull("no room")
+        await virtual_clock.sleep(100)
+        assert disk.compacted == 0
+        assert "the past could not be forgotten" in caplog.text
+        disk.fault = None
+        await store.create("/b", b"1")
+        await virtual_clock.sleep(100)
+        assert disk.compacted == 3
+        assert len(disk.events) == 2
 
 
 @pytest.mark.virtual_time

@@ -5,7 +5,7 @@ import os
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -14,6 +14,8 @@ from kubevirt.apiserver.storage.log import Ticket
 from kubevirt.apiserver.storage.retention import RetentionSettings
 from kubevirt.apiserver.storage.sqlite import SqliteLog, SqliteSettings, open_store
 from kubevirt.apiserver.storage.sqlite.failures import meaning
+from kubevirt.apiserver.storage.sqlite.reader import Reader
+from kubevirt.apiserver.storage.sqlite.writer import Writer
 from kubevirt.apiserver.storage.store import Store, StoreSettings
 from kubevirt.base.clock import SystemClock
 
@@ -24,6 +26,14 @@ TINY = SqliteSettings(size_limit_bytes=2 << 20, reserve_bytes=1 << 20)
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "store.db"
+
+
+def rows(store: Store) -> int:
+    """Of the log, of now and before."""
+    connection = cast("SqliteLog", store._log)._database.connect()
+    (count,) = connection.execute("SELECT count(*) FROM log").fetchone()
+    connection.close()
+    return int(count)
 
 
 def size(file: Path) -> int:
@@ -81,19 +91,27 @@ class _BrokenConnection:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.error: BaseException | None = None
+        self.only_at = ""
+        """How the statement begins that fails."""
         self._connection = connection
 
-    def execute(self, *args: object) -> sqlite3.Cursor:
-        if self.error:
+    def execute(self, statement: str, *parameters: Any) -> sqlite3.Cursor:
+        if self.error and statement.startswith(self.only_at):
             raise self.error
-        return self._connection.execute(*args)  # type: ignore[arg-type]
+        return self._connection.execute(statement, *parameters)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+
+def break_disk(part: Writer | Reader) -> _BrokenConnection:
+    broken = _BrokenConnection(part._connection)
+    part._connection = cast("sqlite3.Connection", broken)
+    return broken
 
 
 def break_writer(store: Store) -> _BrokenConnection:
-    writer = cast("SqliteLog", store._log)._writer
-    broken = _BrokenConnection(writer._connection)
-    writer._connection = cast("sqlite3.Connection", broken)
-    return broken
+    return break_disk(cast("SqliteLog", store._log)._writer)
 
 
 def sqlite_error(code: int, name: str) -> sqlite3.OperationalError:
@@ -132,6 +150,34 @@ async def test_after_a_failed_write_the_next_one_may_work(path: Path) -> None:
             await store.update(entry, b"2")
         disk.error = None
         assert (await store.update(entry, b"3")).revision == 2
+
+
+async def test_a_read_that_fails_says_so_and_the_next_one_may_work(path: Path) -> None:
+    async with open_store(path, clock=SystemClock()) as store:
+        entry = await store.create("/a", b"1")
+        disk = break_disk(cast("SqliteLog", store._log)._reader)
+        disk.error = sqlite_error(sqlite3.SQLITE_IOERR_READ, "SQLITE_IOERR_READ")
+        for read in (store.get("/a"), store.list("/"), anext(store.watch("/", after=0))):
+            with pytest.raises(StoreFailed, match="could not be read or written"):
+                await read
+        disk.error = None
+        assert await store.get("/a") == entry
+
+
+async def test_a_compaction_that_fails_is_undone_and_made_later(path: Path) -> None:
+    async with open_store(path, clock=SystemClock(), settings=QUICK) as store:
+        entry = await store.create("/a", b"1")
+        entry = await store.update(entry, b"2")
+        disk = break_writer(store)
+        disk.error, disk.only_at = sqlite_error(sqlite3.SQLITE_FULL, "SQLITE_FULL"), "COMMIT"
+        with pytest.raises(StoreFull):
+            await store.compact(2)
+        disk.error = None
+        entry = await store.update(entry, b"3")
+        assert rows(store) == 3
+        await store.compact(3)
+        assert rows(store) == 1
+        assert (await store.list("/")).entries == [entry]
 
 
 async def test_a_bug_in_the_writer_leaves_nobody_waiting(
@@ -220,11 +266,11 @@ async def test_compaction_leaves_nothing_but_the_present(path: Path) -> None:
             entry = await store.update(entry, b"2")
             if number % 2:
                 await store.delete(entry)
+        assert rows(store) == 25
         await store.compact(store.revision)
-        connection = cast("SqliteLog", store._log)._database.connect()
-        rows = connection.execute("SELECT key, value FROM log ORDER BY key").fetchall()
-        connection.close()
-    assert rows == [(f"/{number}", b"2") for number in range(0, 10, 2)]
+        assert rows(store) == 5
+        entries = (await store.list("/")).entries
+        assert [entry.key for entry in entries] == [f"/{number}" for number in range(0, 10, 2)]
 
 
 async def test_reads_never_pin_the_wal(path: Path) -> None:

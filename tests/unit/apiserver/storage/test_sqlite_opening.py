@@ -1,5 +1,6 @@
 """Which files are opened, which are refused, and that a refusal touches nothing."""
 
+import logging
 import os
 import sqlite3
 import sys
@@ -169,12 +170,22 @@ async def test_a_damaged_store_is_refused(path: Path) -> None:
     assert "restore a backup" in said
 
 
-async def test_the_check_at_the_start_takes_no_longer_than_it_may(path: Path) -> None:
+async def test_a_store_of_which_only_the_beginning_is_left_is_refused(path: Path) -> None:
+    await make_store(path)
+    put(path, snapshot(path.parent)["store.db"][:4096])
+    assert "is damaged (" in await refusal(path)
+
+
+async def test_the_check_at_the_start_takes_no_longer_than_it_may(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
     async with open_store(path, clock=SystemClock()) as store:
         await store.create("/large", os.urandom(30_000_000))
-    settings = SqliteSettings(check_limit_s=0.0)
+    settings = SqliteSettings(check_limit_s=0.001)
     async with open_store(path, clock=SystemClock(), sqlite=settings) as store:
         assert await store.get("/large")
+    assert "too large to be checked in time" in caplog.text
 
 
 def _migrations(*, last: str) -> list[str]:

@@ -8,6 +8,7 @@ limited time; only then migrations.
 import os
 import sqlite3
 import threading
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -67,33 +68,24 @@ class Opened:
 
 def opened(path: Path, settings: SqliteSettings) -> Opened:
     try:
-        _make_folder(path.parent)
-        lock = Lock(path)
-        try:
-            return _opened(path, settings, lock)
-        except BaseException:
-            lock.release()
-            raise
+        with ExitStack() as undo:
+            _make_folder(path.parent)
+            lock = Lock(path)
+            undo.callback(lock.release)
+            _check_header(path)
+            _make_private(path)
+            connection = _connect(path, settings)
+            undo.callback(connection.close)
+            _check_version(path, *_identity(connection))
+            _check_pages(path, settings)
+            _prepare(path, connection)
+            database = Opened(path, settings, lock, connection)
+            _load(database)
+            undo.pop_all()
     except OSError as error:
         raise StoreUnusable(f"the store {path} cannot be opened: {error.strerror}") from error
-
-
-def _opened(path: Path, settings: SqliteSettings, lock: Lock) -> Opened:
-    _check_header(path)
-    _make_private(path)
-    connection = _connect(path, settings)
-    try:
-        _check_version(path, *_identity(connection))
-        _check_pages(path, settings)
-        _prepare(path, connection)
-        database = Opened(path, settings, lock, connection)
-        _load(database)
     except sqlite3.Error as error:
-        connection.close()
         raise unusable(error, path) from error
-    except BaseException:
-        connection.close()
-        raise
     return database
 
 
@@ -170,10 +162,13 @@ def _connect(path: Path, settings: SqliteSettings) -> sqlite3.Connection:
         check_same_thread=False,  # each is used by one thread at a time, not always by its maker
         cached_statements=_CACHED_STATEMENTS,
     )
-    connection.execute("PRAGMA synchronous = FULL")
-    # Zeroes what is deleted only where that costs no further page: old objects are no secrets here,
-    # the file is private.
-    connection.execute("PRAGMA secure_delete = FAST")
+    try:
+        connection.execute("PRAGMA synchronous = FULL")
+        # Zeroes what is deleted only where that costs no further page: the file is private.
+        connection.execute("PRAGMA secure_delete = FAST")
+    except sqlite3.Error:
+        connection.close()
+        raise
     return connection
 
 
@@ -184,7 +179,13 @@ def _check_pages(path: Path, settings: SqliteSettings) -> None:
     """
     limit_s = settings.check_limit_s
     connection = _connect(path, settings)
-    alarm = threading.Timer(limit_s, connection.interrupt)
+    done = threading.Event()
+
+    def interrupt() -> None:
+        while not done.wait(limit_s):  # again, if the check had not even begun
+            connection.interrupt()
+
+    alarm = threading.Thread(target=interrupt, name="store-check", daemon=True)
     alarm.start()
     try:
         (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
@@ -194,7 +195,7 @@ def _check_pages(path: Path, settings: SqliteSettings) -> None:
         log.info("the store is too large to be checked in time", path=str(path), limit_s=limit_s)
         return
     finally:
-        alarm.cancel()
+        done.set()
         alarm.join()
         connection.close()
     if verdict != "ok":
