@@ -257,9 +257,7 @@ async def test_metadata_that_breaks_a_condition(gauge: Both, metadata: Any) -> N
     await gauge.create({"unit": "m"}, metadata=metadata)
 
 
-async def test_what_was_wrong_and_did_not_change_may_stay(
-    client: Client, gauge: Both, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_was_wrong_and_did_not_change_may_stay(client: Client) -> None:
     """The schema becomes stricter after the object was made."""
     loose = deepcopy(SCHEMA)
     spec = loose["properties"]["spec"]

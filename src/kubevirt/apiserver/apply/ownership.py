@@ -20,6 +20,7 @@ from kubevirt.apiserver.apply.owning import fields_of
 from kubevirt.apiserver.apply.reconciling import reconciled
 from kubevirt.apiserver.apply.removing import remove, with_named_fields
 from kubevirt.apiserver.apply.types import Type
+from kubevirt.apiserver.apply.values import element_of
 from kubevirt.apiserver.schema.plain import is_same
 
 Object = dict[str, Any]
@@ -153,7 +154,7 @@ def _without_what_is_said_no_more(
     if (
         version == kind.api_version
         and said.covers(last.fields)
-        and not _owns_whole_objects(last.fields, type_)
+        and not _may_lose_an_object(merged, last.fields, type_)
     ):
         return merged  # the long way would come to the same
     whole = kind.seen_as(merged, version)
@@ -183,23 +184,27 @@ def _with_what_others_own(
     return pruned
 
 
-def _owns_whole_objects(fields: FieldSet, kind: Type | None) -> bool:
-    """An object that was applied empty. It counts as gone when nothing in it counts as a field."""
-    names = kind.map.fields if kind and kind.map else {}
-    for step in fields.members:
-        if step.startswith("f:"):
-            named = names.get(step[2:])
-            if named and named.map and not named.map.is_atomic:
+def _may_lose_an_object(value: Any, fields: FieldSet, kind: Type | None) -> bool:
+    """An object that was applied empty and has something in it by now. It counts as gone when nothing
+    that is left of it counts as a field, which only the long way finds out.
+    """
+    if isinstance(value, dict) and kind and kind.map:
+        for step in fields.members:
+            child, named = value.get(step[2:]), kind.map.fields.get(step[2:])
+            if child and child.__class__ is dict and named and _is_granular(named):
                 return True
-    return any(
-        _owns_whole_objects(below, _type_below(step, kind))
-        for step, below in fields.children.items()
-    )
+        return any(
+            _may_lose_an_object(value.get(step[2:]), below, kind.map.field(step[2:]))
+            for step, below in fields.children.items()
+        )
+    if isinstance(value, list) and kind and kind.list and fields.children:
+        items = {element_of(item, kind.list): item for item in value}
+        return any(
+            _may_lose_an_object(items.get(step), below, kind.list.element)
+            for step, below in fields.children.items()
+        )
+    return False
 
 
-def _type_below(step: str, kind: Type | None) -> Type | None:
-    if kind is None:
-        return None
-    if step.startswith("f:"):
-        return kind.map.field(step[2:]) if kind.map else None
-    return kind.list.element if kind.list else None
+def _is_granular(kind: Type) -> bool:
+    return kind.map is not None and not kind.map.is_atomic

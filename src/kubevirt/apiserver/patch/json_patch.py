@@ -124,11 +124,12 @@ class _Document:
         self._insert(path, value)
 
     def copy(self, path: str, operation: Operation) -> None:
-        value = self._find(_source(operation))
-        self._copied += len(msgspec.json.encode(value))
+        text = msgspec.json.encode(self._find(_source(operation)))
+        self._copied += len(text)
         if self._copied > MAX_COPIED_BYTES:
             raise _Misfit("copies become too large")
-        self._insert(path, value)
+        # Decoded again, it shares nothing with its source, which may be around it.
+        self._insert(path, msgspec.json.decode(text))
 
     def test(self, path: str, operation: Operation) -> None:
         value = self.root if path == "" else self._find(path)

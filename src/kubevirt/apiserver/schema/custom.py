@@ -18,7 +18,7 @@ from kubevirt.apiserver.schema.defaulting import default, drop_nulls
 from kubevirt.apiserver.schema.field_errors import BLOCKS_RULES, NO_FIELD, FieldError
 from kubevirt.apiserver.schema.listtypes import duplicates
 from kubevirt.apiserver.schema.plain import ABSENT
-from kubevirt.apiserver.schema.pruning import prune
+from kubevirt.apiserver.schema.pruning import is_clean, prune
 from kubevirt.apiserver.schema.rules import Rules
 from kubevirt.apiserver.schema.structural import Pool, Schema, compile_schema
 from kubevirt.apiserver.schema.validation import Validation
@@ -46,8 +46,10 @@ class CustomSchema:
     def read(self, body: Object) -> Read:
         """Raises `metadata.Undecodable`."""
         meta, unknown = metadata.read(body.get("metadata"))
-        pruned, dropped = prune(body, self.schema)
-        pruned = drop_nulls(pruned, self.schema)
+        pruned, dropped = body, list[str]()
+        if not is_clean(body, self.schema):
+            pruned, dropped = prune(body, self.schema)
+            pruned = drop_nulls(pruned, self.schema)
         pruned, inside = embedded.read(pruned, self.schema)
         if meta or "metadata" in body:
             pruned = {**pruned, "metadata": meta}

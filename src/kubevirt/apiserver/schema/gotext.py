@@ -1,5 +1,6 @@
 """How Go writes values, since Kubernetes' words are Go's: `%q`, `%v`, encoding/json."""
 
+from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
@@ -55,19 +56,19 @@ def _with_go_numbers(value: Any) -> Any:
 
 
 def number(value: float) -> str:
-    """`%v`: the shortest form, with an exponent where it is far from one."""
+    """`%v`: the shortest digits, with an exponent from a million on and below a ten-thousandth."""
     if isinstance(value, int):
         return str(value)
-    if value.is_integer() and abs(value) < 1e21:
-        return str(int(value))
-    text = repr(value)
-    if "e" not in text:
-        if abs(value) >= 1e-4:
-            return text
-        text = f"{value:e}"
-    mantissa, exponent = text.split("e")
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    return f"{mantissa}e{exponent[0] if exponent[0] == '-' else '+'}{abs(int(exponent)):02}"
+    sign, digits, places = Decimal(repr(value)).normalize().as_tuple()
+    if not isinstance(places, int):
+        return str(value)
+    exponent = len(digits) + places - 1
+    if value and not -5 < exponent < 6:
+        mantissa = "".join(map(str, digits))
+        mantissa = f"{mantissa[0]}.{mantissa[1:]}" if len(mantissa) > 1 else mantissa
+        return f"{'-' * sign}{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02}"
+    text = f"{Decimal(repr(value)):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def shown(value: Any) -> str:

@@ -23,6 +23,35 @@ def prune_value(value: Any, schema: Schema) -> Any:
     return _Pruning().value(value, schema, "")
 
 
+def is_clean(object_: dict[str, Any], schema: Schema) -> bool:
+    """Certainly without unknown fields and without nulls: most objects are, and need no more work."""
+    return _is_clean(object_, schema, is_object=True)
+
+
+def _is_clean(value: dict[str, Any], schema: Schema, *, is_object: bool) -> bool:
+    properties = schema.properties
+    for name, child in value.items():
+        if is_object and name in _OF_EVERY_OBJECT:
+            continue
+        known = properties.get(name) or schema.for_field(name)
+        if known is None:
+            if schema.additional is None and schema.preserve_unknown:
+                continue
+            return False
+        if child.__class__ is not str and not _value_is_clean(child, known):
+            return False
+    return True
+
+
+def _value_is_clean(value: Any, schema: Schema | None) -> bool:
+    if value.__class__ is dict:
+        return schema is not None and _is_clean(value, schema, is_object=schema.embedded)
+    if value.__class__ is list:
+        items = schema.items if schema else None
+        return all(_value_is_clean(item, items) for item in value)
+    return value is not None
+
+
 class _Pruning:
     def __init__(self) -> None:
         self.dropped: list[str] = []

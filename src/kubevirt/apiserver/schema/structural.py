@@ -140,7 +140,7 @@ class _Compiler:
     def __init__(self, definitions: Mapping[str, Json], pool: Pool) -> None:
         self._definitions = definitions
         self._pool = pool
-        self._named: dict[str, Schema] = {}
+        self._named: dict[tuple[str, ...], Schema] = {}
 
     def node(self, source: Mapping[str, Json]) -> Schema:
         reference = _reference(source)
@@ -149,22 +149,22 @@ class _Compiler:
         return self._pool.one(self._filled(Schema(), source))
 
     def _referred(self, reference: str, site: Mapping[str, Json]) -> Schema:
+        """What is said beside a reference may differ from place to place, so it is part of the name."""
         name = reference.rsplit("/", 1)[-1]
-        named = self._named.get(name)
-        if named is None:
+        said = {key: site[key] for key in _SAID_BESIDE if key in site}
+        known = (name, *said.values())
+        node = self._named.get(known)
+        if node is None:
             # Known before it is filled: a definition may contain itself.
-            named = self._named[name] = Schema(
+            node = self._named[known] = Schema(
                 name=name.rpartition(".")[2],
                 has_defaults=True,
                 has_rules=True,
                 has_unique_lists=True,
                 has_embedded=True,
             )
-            self._filled(named, self._definitions[name])
-        if "x-kubernetes-map-type" not in site and "x-kubernetes-patch-strategy" not in site:
-            return named
-        said = {key: value for key, value in site.items() if key not in ("$ref", "allOf")}
-        return self._filled(msgspec.structs.replace(named), {**self._definitions[name], **said})
+            self._filled(node, {**self._definitions[name], **said})
+        return node
 
     def _filled(self, node: Schema, source: Mapping[str, Json]) -> Schema:
         for name, value in source.items():
@@ -213,6 +213,13 @@ class _Compiler:
             each.has_unique_lists for each in below
         )
         node.has_embedded = node.embedded or any(each.has_embedded for each in below)
+
+
+_SAID_BESIDE: Final = (
+    "x-kubernetes-map-type",
+    "x-kubernetes-patch-strategy",
+    "x-kubernetes-patch-merge-key",
+)
 
 
 def _reference(source: Mapping[str, Json]) -> str:

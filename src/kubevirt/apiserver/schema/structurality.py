@@ -152,7 +152,9 @@ def _condition(source: Source, path: str, *, skip_any: bool = False) -> Iterator
     for name, child in source.get("properties", {}).items():
         yield from _condition(child, f"{path}.properties[{name}]")
     for name, words in _FORBIDDEN_IN_CONDITIONS.items():
-        if source.get(name) not in _EMPTY:
+        value = source.get(name)
+        # A default says something even where it is false, zero or empty.
+        if value is not None and (name == "default" or value not in _EMPTY):
             yield forbidden(f"{path}.{name}", words)
     if "metadata" in source.get("properties", {}):
         words = "must not be specified in a nested context"

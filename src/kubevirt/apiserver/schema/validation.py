@@ -36,34 +36,40 @@ class Validation:
         import jsonschema_rs  # noqa: PLC0415  # five megabytes that an idle server does not need
 
         translation = Translation(self._schema)
-        validator = jsonschema_rs.Draft4Validator(
-            translation.document(),
-            formats=translation.formats,
-            validate_formats=True,
-            pattern_options=jsonschema_rs.RegexOptions(),
-        )
+        try:
+            validator = jsonschema_rs.Draft4Validator(
+                translation.document(),
+                formats=translation.formats,
+                validate_formats=True,
+                pattern_options=jsonschema_rs.RegexOptions(),
+            )
+        except (ValueError, jsonschema_rs.ValidationError):
+            # Something in it is no JSON Schema, such as a pattern that only Go understands.
+            return lambda _value: False
         return validator.is_valid
 
 
 def matches(pattern: str, text: str) -> bool:
-    """By the same engine, which takes linear time and knows what Go's knows."""
-    import jsonschema_rs  # noqa: PLC0415
-
-    return jsonschema_rs.Draft4Validator(
-        {"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions()
-    ).is_valid(text)
+    """By the same engine, which takes linear time and knows what Go's knows. What is no pattern is
+    found nowhere.
+    """
+    expression = _expression(pattern)
+    return expression is not None and expression.is_valid(text)
 
 
 def is_pattern(pattern: str) -> bool:
+    return _expression(pattern) is not None
+
+
+def _expression(pattern: str) -> Any:
     import jsonschema_rs  # noqa: PLC0415
 
     try:
-        jsonschema_rs.Draft4Validator(
+        return jsonschema_rs.Draft4Validator(
             {"pattern": pattern}, pattern_options=jsonschema_rs.RegexOptions()
         )
     except (ValueError, jsonschema_rs.ValidationError):
-        return False
-    return True
+        return None
 
 
 class Translation:
@@ -118,8 +124,12 @@ class Translation:
     def _say(self, values: Values, body: dict[str, Any]) -> None:
         for name, field in _SAME.items():
             value = getattr(values, field)
-            if value not in (None, False, (), ""):
+            # Zero is a bound like any other, though Python takes it for False.
+            if value is not None and value is not False and value not in ((), ""):
                 body[name] = list(value) if isinstance(value, tuple) else value
+        for bound in ("Maximum", "Minimum"):
+            if bound.lower() not in body:
+                body.pop(f"exclusive{bound}", None)
         if values.enum:
             # A null is never among the allowed values, whatever the author wrote.
             body["enum"] = [each for each in values.enum if each is not None]
