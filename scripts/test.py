@@ -39,7 +39,7 @@ KNOWN = (
     Suite("sim"),
     Suite("guest"),
     Suite("cluster", parallel=False, programs=[], needs_root=True),
-    Suite("e2e", parallel=False, programs=[], needs_root=True),
+    Suite("e2e", parallel=False, needs_root=True),
 )
 
 
