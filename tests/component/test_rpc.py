@@ -63,6 +63,16 @@ async def test_a_vmi_arrives_byte_for_byte(launcher: cmd.Launcher, answering: An
     assert answering.seen == [VMI]
 
 
+async def test_what_the_owner_should_know_comes_with_a_good_answer(tmp_path: Path) -> None:
+    class Noting:
+        async def sync_virtual_machine(self, _: cmd_pb2.VMIRequest) -> cmd_pb2.Response:
+            return cmd_pb2.Response(success=True, message="the CPU is emulated")
+
+    path = str(tmp_path / "sock")
+    async with serving.serving(path, {cmd.SERVICE: Noting()}), Caller(path, "it") as caller:
+        assert await cmd.Launcher(caller).sync(VMI) == "the CPU is emulated"
+
+
 async def test_a_refusal_is_raised_in_the_words_of_the_other_side(launcher: cmd.Launcher) -> None:
     with pytest.raises(Refused, match=r"^the guest is paused already$"):
         await launcher.pause(VMI)
@@ -113,9 +123,11 @@ async def until_synced(launcher: cmd.Launcher) -> None:
     async with asyncio.timeout(10):
         while True:
             try:
-                return await launcher.sync(VMI)
+                await launcher.sync(VMI)
             except NoAnswer:
                 await asyncio.sleep(0.02)
+            else:
+                return
 
 
 async def test_a_path_too_long_for_an_address_is_reached_through_its_folder(

@@ -43,10 +43,13 @@ class Launcher:
 
     # The life of the guest.
 
-    async def sync(self, vmi: bytes, options: cmd.VirtualMachineOptions | None = None) -> None:
-        """Makes the domain what the VMI says: starts it, or changes what may be changed."""
+    async def sync(self, vmi: bytes, options: cmd.VirtualMachineOptions | None = None) -> str:
+        """Makes the domain what the VMI says: starts it, or changes what may be changed. Returns what the
+        guest's owner should know about a start, a line for each; mostly nothing.
+        """
         request = cmd.VMIRequest(vmi=cmd.VMI(vmiJson=vmi), options=options)
-        await self._ask("SyncVirtualMachine", request, cmd.Response, NORMAL_S)
+        answer = await self._ask("SyncVirtualMachine", request, cmd.Response, NORMAL_S)
+        return answer.message
 
     async def pause(self, vmi: bytes) -> None:
         await self._about("PauseVirtualMachine", vmi)

@@ -90,9 +90,11 @@ async def sync_again_and_again(world: World) -> None:
     async with asyncio.timeout(30):
         while True:
             try:
-                return await world.launcher.sync(world.vmi())
+                await world.launcher.sync(world.vmi())
             except (NoAnswer, Refused):
                 await asyncio.sleep(0.05)
+            else:
+                return
 
 
 def qemus(world: World) -> list[str]:

@@ -92,18 +92,20 @@ class Guest:
 
     # What a handler wants.
 
-    async def sync(self, instance: bytes, options: bytes | None) -> None:
-        """`options` are those of the call, as they came over the wire."""
+    async def sync(self, instance: bytes, options: bytes | None) -> str:
+        """`options` are those of the call, as they came over the wire. Returns what the guest's owner
+        should know about a start that went well, a line for each.
+        """
         wish = self._understood(instance)
         async with self._lock:
             found = await self._found()
             if found is not None:
                 if await changes.apply(self.domain, found, wish):
                     await self._take_up(await self.domain.read())
-                return
+                return ""
             self._check_may_start()
             try:
-                await self._start(instance, options)
+                return await self._start(instance, options)
             except UserError as error:
                 self.last_refusal = str(error)
                 raise
@@ -180,7 +182,7 @@ class Guest:
         if self._is_closing:
             raise UserError("the launcher is ending and starts no guest any more", reason="Ending")
 
-    async def _start(self, instance: bytes, options: bytes | None) -> None:
+    async def _start(self, instance: bytes, options: bytes | None) -> str:
         began = self._clock.monotonic()
         await self._end_lost_qemu()
         order = Order(instance=instance, options=options)
@@ -205,6 +207,7 @@ class Guest:
         )
         for note in prepared.notes:
             self._happenings.tell(note.reason, note.message, WARNING)
+        return "\n".join(note.message for note in prepared.notes)
 
     async def _prepared(self, order: Order) -> Prepared:
         if self._preparer is None:

@@ -69,7 +69,8 @@ class Service:
 
     async def sync_virtual_machine(self, request: cmd.VMIRequest) -> cmd.Response:
         options = request.options.SerializeToString() if request.HasField("options") else None
-        return await self._done(self._guest.sync(request.vmi.vmiJson, options))
+        notes = await self._outcome(self._guest.sync(request.vmi.vmiJson, options))
+        return cmd.Response(success=True, message=notes)
 
     async def pause_virtual_machine(self, _: cmd.VMIRequest) -> cmd.Response:
         return await self._done(self._power.pause())
@@ -151,12 +152,17 @@ class Service:
     async def virtual_machine_memory_dump(self, request: cmd.MemoryDumpRequest) -> cmd.Response:
         return await self._done(self._dumps.begin(request.dumpPath))
 
-    async def _done(self, work: Coroutine[Any, Any, T]) -> cmd.Response:
+    async def _done(self, work: Coroutine[Any, Any, object]) -> cmd.Response:
+        await self._outcome(work)
+        return DONE
+
+    async def _outcome(self, work: Coroutine[Any, Any, T]) -> T:
+        """It goes on even if the caller does not stay for it."""
         task = self._tasks.create_task(_as_outcome(work))
         outcome = await asyncio.shield(task)
         if isinstance(outcome, Exception):
             raise outcome
-        return DONE
+        return outcome
 
 
 def _limit(seconds: int) -> float:

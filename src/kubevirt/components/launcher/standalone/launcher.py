@@ -7,7 +7,7 @@ import signal
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, NoReturn, TypeVar
 
 from msgspec.structs import replace
 
@@ -22,6 +22,8 @@ from kubevirt.components.launcher.standalone.sandbox import Sandbox, arguments
 
 if TYPE_CHECKING:
     from kubevirt.rpc.cmd import Launcher as Commands
+
+T = TypeVar("T")
 
 READY_S: Final = 30.0
 SOCKET: Final = "launcher-sock"
@@ -72,9 +74,9 @@ class Launcher:
                 async with Caller(address, "the launcher") as caller:
                     yield Its(caller)
 
-    async def or_its_end(self, work: Coroutine[object, object, None]) -> None:
+    async def or_its_end(self, work: Coroutine[object, object, T]) -> T:
         """Waits for the work, but not longer than the launcher lives."""
-        await first_of(work, self._early_end())
+        return await first_of(work, self._early_end())
 
     async def _ready(self, sockets: Root) -> None:
         try:
@@ -87,7 +89,7 @@ class Launcher:
                 f"the launcher was not ready after {READY_S:g} s: {last_words(self._log)}"
             ) from None
 
-    async def _early_end(self) -> None:
+    async def _early_end(self) -> NoReturn:
         code = await self._process.wait()
         raise LauncherFailed(f"the launcher ended with code {code}: {last_words(self._log)}")
 

@@ -161,7 +161,9 @@ class Standalone:
             with progress.stage("launcher", "waiting for the launcher"):
                 commands = await stack.enter_async_context(launcher.answering())
             with progress.stage("guest", "starting the guest"):
-                await launcher.or_its_end(commands.sync(msgspec.json.encode(vmi)))
+                notes = await launcher.or_its_end(commands.sync(msgspec.json.encode(vmi)))
+            for note in notes.splitlines():
+                say(f"note: {note}")
             interrupted = await interruptions.held_back()
             where = f" at {found.address}" if found else ""
             say(f"guest {vmi.metadata.name} runs{where}; Ctrl+C ends it")
