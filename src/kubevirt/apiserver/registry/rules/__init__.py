@@ -3,11 +3,14 @@
 from typing import Final
 
 from kubevirt.apiserver.kinds.kind import Kind
+from kubevirt.apiserver.registry.rules.access import GROUP as RBAC
+from kubevirt.apiserver.registry.rules.access import BindingRules, RoleRules
 from kubevirt.apiserver.registry.rules.config import ConfigMapRules, SecretRules
 from kubevirt.apiserver.registry.rules.definitions import DefinitionRules
 from kubevirt.apiserver.registry.rules.namespaces import NamespaceRules
 from kubevirt.apiserver.registry.rules.pods import PodRules
 from kubevirt.apiserver.registry.rules.rules import CustomRules, Rules
+from kubevirt.apiserver.schema import names
 
 _CREATED_BY_UPDATE: Final = {
     ("", "endpoints"),
@@ -15,10 +18,6 @@ _CREATED_BY_UPDATE: Final = {
     ("", "services"),
     ("coordination.k8s.io", "leases"),
     ("events.k8s.io", "events"),
-    ("rbac.authorization.k8s.io", "clusterrolebindings"),
-    ("rbac.authorization.k8s.io", "clusterroles"),
-    ("rbac.authorization.k8s.io", "rolebindings"),
-    ("rbac.authorization.k8s.io", "roles"),
 }
 _RETURNED_WHEN_DELETED: Final = {
     ("", "persistentvolumeclaims"),
@@ -30,6 +29,14 @@ _WITH_GENERATION: Final = {
     ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
     ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
     ("policy", "poddisruptionbudgets"),
+}
+_NAME_RULES: Final = {
+    ("", "services"): names.label_1035,
+    ("apiregistration.k8s.io", "apiservices"): names.path_segment,
+    ("rbac.authorization.k8s.io", "clusterrolebindings"): names.path_segment,
+    ("rbac.authorization.k8s.io", "clusterroles"): names.path_segment,
+    ("rbac.authorization.k8s.io", "rolebindings"): names.path_segment,
+    ("rbac.authorization.k8s.io", "roles"): names.path_segment,
 }
 _PHASES: Final = {("", "persistentvolumeclaims"): "Pending", ("", "persistentvolumes"): "Pending"}
 
@@ -49,10 +56,14 @@ def rules_of(kind: Kind) -> Rules:
             return PodRules()
         case ("apiextensions.k8s.io", "customresourcedefinitions"):
             return DefinitionRules()
+    if kind.group == RBAC:
+        rules = BindingRules if kind.names.plural.endswith("bindings") else RoleRules
+        return rules(is_of_cluster=not kind.namespaced)
     return Rules(
         is_created_by_update=name in _CREATED_BY_UPDATE,
         is_returned_when_deleted=name in _RETURNED_WHEN_DELETED,
         has_generation=name in _WITH_GENERATION,
         keeps_new_status=name == ("", "nodes"),
         first_phase=_PHASES.get(name, ""),
+        name_rule=_NAME_RULES.get(name, names.subdomain),
     )

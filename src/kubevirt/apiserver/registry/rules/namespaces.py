@@ -10,7 +10,8 @@ NAME_LABEL: Final = "kubernetes.io/metadata.name"
 
 
 class NamespaceRules(Rules):
-    name_rule = staticmethod(names.label)
+    def __init__(self) -> None:
+        super().__init__(name_rule=names.label)
 
     def defaulted(self, object_: Object) -> Object:
         """With the label by which selectors of namespaces know it."""

@@ -12,7 +12,6 @@ Object = dict[str, Any]
 class Rules:
     """Of built-in kinds. Nothing here changes an object in place."""
 
-    name_rule: NameRule = staticmethod(names.subdomain)
     is_custom = False
     needs_version_to_update = False
 
@@ -24,12 +23,14 @@ class Rules:
         has_generation: bool = False,
         keeps_new_status: bool = False,
         first_phase: str = "",
+        name_rule: NameRule = names.subdomain,
     ) -> None:
         self.is_created_by_update = is_created_by_update
         self.is_returned_when_deleted = is_returned_when_deleted
         self.has_generation = has_generation
         self.keeps_new_status = keeps_new_status
         self._first_phase = first_phase
+        self._name_rule = name_rule
 
     def defaulted(self, object_: Object) -> Object:
         """What a kind fills in beyond its schema, as if the client had said it."""
@@ -47,7 +48,7 @@ class Rules:
 
     def errors_of_new(self, new: Object, *, is_namespaced: bool) -> list[FieldError]:
         return metadata.errors_of_new(
-            new["metadata"], is_namespaced=is_namespaced, name_rule=self.name_rule
+            new["metadata"], is_namespaced=is_namespaced, name_rule=self._name_rule
         ) + self.errors(new)
 
     def errors_of_change(self, new: Object, old: Object) -> list[FieldError]:  # noqa: ARG002
