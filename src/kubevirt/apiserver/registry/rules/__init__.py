@@ -10,12 +10,11 @@ from kubevirt.apiserver.registry.rules.definitions import DefinitionRules
 from kubevirt.apiserver.registry.rules.namespaces import NamespaceRules
 from kubevirt.apiserver.registry.rules.pods import PodRules
 from kubevirt.apiserver.registry.rules.rules import CustomRules, Rules
-from kubevirt.apiserver.schema import names
+from kubevirt.apiserver.registry.rules.services import ApiServiceRules, ServiceRules
 
 _CREATED_BY_UPDATE: Final = {
     ("", "endpoints"),
     ("", "events"),
-    ("", "services"),
     ("coordination.k8s.io", "leases"),
     ("events.k8s.io", "events"),
 }
@@ -23,20 +22,11 @@ _RETURNED_WHEN_DELETED: Final = {
     ("", "persistentvolumeclaims"),
     ("", "persistentvolumes"),
     ("", "serviceaccounts"),
-    ("", "services"),
 }
 _WITH_GENERATION: Final = {
     ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
     ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
     ("policy", "poddisruptionbudgets"),
-}
-_NAME_RULES: Final = {
-    ("", "services"): names.label_1035,
-    ("apiregistration.k8s.io", "apiservices"): names.path_segment,
-    ("rbac.authorization.k8s.io", "clusterrolebindings"): names.path_segment,
-    ("rbac.authorization.k8s.io", "clusterroles"): names.path_segment,
-    ("rbac.authorization.k8s.io", "rolebindings"): names.path_segment,
-    ("rbac.authorization.k8s.io", "roles"): names.path_segment,
 }
 _PHASES: Final = {("", "persistentvolumeclaims"): "Pending", ("", "persistentvolumes"): "Pending"}
 
@@ -54,6 +44,10 @@ def rules_of(kind: Kind) -> Rules:
             return NamespaceRules()
         case ("", "pods"):
             return PodRules()
+        case ("", "services"):
+            return ServiceRules()
+        case ("apiregistration.k8s.io", "apiservices"):
+            return ApiServiceRules()
         case ("apiextensions.k8s.io", "customresourcedefinitions"):
             return DefinitionRules()
     if kind.group == RBAC:
@@ -65,5 +59,4 @@ def rules_of(kind: Kind) -> Rules:
         has_generation=name in _WITH_GENERATION,
         keeps_new_status=name == ("", "nodes"),
         first_phase=_PHASES.get(name, ""),
-        name_rule=_NAME_RULES.get(name, names.subdomain),
     )
