@@ -102,6 +102,33 @@ async def test_silence_ends_at_the_limit(
         await launcher.ping()
 
 
+async def test_a_launcher_that_is_too_busy_to_greet_quickly_is_waited_for(
+    answering: Answering, tmp_path: Path
+) -> None:
+    """It was taken for dead after 50 ms, on a machine that had other work."""
+    path, door = str(tmp_path / "sock"), str(tmp_path / "door")
+
+    async def let_in_late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.5)
+        theirs, ours = await asyncio.open_unix_connection(path)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(pass_on(reader, ours))
+            tasks.create_task(pass_on(theirs, writer))
+
+    async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65536):
+            writer.write(data)
+        writer.close()
+
+    services = {cmd.SERVICE: answering, cmd.INFO_SERVICE: answering}
+    async with (
+        serving.serving(path, services),
+        await asyncio.start_unix_server(let_in_late, door),
+        Caller(door, "the launcher") as caller,
+    ):
+        assert await cmd.Launcher(caller).versions() == ["1"]
+
+
 async def test_nobody_at_the_socket_is_said_at_once(tmp_path: Path) -> None:
     async with Caller(str(tmp_path / "nobody"), "the launcher") as caller:
         with pytest.raises(NoAnswer, match="the launcher is not there"):

@@ -28,7 +28,8 @@ class Caller:
                 ("grpc.default_authority", "localhost"),
                 # A launcher that restarts is back within a second; so are we.
                 ("grpc.initial_reconnect_backoff_ms", 50),
-                ("grpc.min_reconnect_backoff_ms", 50),
+                # Not a pause, as its name has it, but how long an attempt may take at the least.
+                ("grpc.min_reconnect_backoff_ms", 10_000),
                 ("grpc.max_reconnect_backoff_ms", 1000),
                 ("grpc.enable_http_proxy", 0),
                 ("grpc.use_local_subchannel_pool", 1),
