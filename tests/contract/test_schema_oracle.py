@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.contract.gauges import API_VERSION, GAUGE_CRD, GROUP, RULER_CRD, SCHEMA, crd
 from tests.contract.pure_server import PureServer, Refusal
 from tests.contract.twins import Object, refused
@@ -178,6 +180,41 @@ GUEST = {"apiVersion": "v1", "kind": "Guest"}
 )
 async def test_values_that_break_a_condition(gauge: Both, spec: Any) -> None:
     await gauge.create(spec)
+
+
+_odd = st.sampled_from(
+    [None, True, 0, 1, 3, 7, 1.5, "", "a", "ab", "x" * 9, [], ["a"], {}, {"a": 1}]
+)
+_named = st.lists(
+    st.fixed_dictionaries(
+        {}, optional={"name": _odd, "size": _odd, "tags": st.lists(_odd, max_size=3)}
+    )
+    | _odd,
+    max_size=3,
+)
+_specs = st.fixed_dictionaries(
+    {},
+    optional={
+        **dict.fromkeys(("unit", "whole", "above", "below", "short", "code", "colour"), _odd),
+        **dict.fromkeys(("level", "flag", "either", "percent", "maybe", "all", "guest"), _odd),
+        **dict.fromkeys(("few", "set", "numbers"), st.lists(_odd, max_size=4) | _odd),
+        **dict.fromkeys(
+            ("pairs", "some", "one", "any", "sets"),
+            st.dictionaries(st.sampled_from("ab"), _odd, max_size=2) | _odd,
+        ),
+        "named": _named | _odd,
+        "ports": st.lists(st.fixed_dictionaries({}, optional={"port": _odd}), max_size=3),
+    },
+)
+
+
+@given(spec=_specs)
+@settings(
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+async def test_any_values(client: Client, spec: Object) -> None:
+    await Both(client, GAUGE_CRD).create(spec)
 
 
 FORMATS: dict[str, list[str]] = {

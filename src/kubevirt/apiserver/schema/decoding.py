@@ -8,6 +8,7 @@ names them.
 import json
 import re
 from collections.abc import Iterable
+from math import isinf
 from typing import Any, Final
 
 import msgspec
@@ -21,6 +22,11 @@ _INT64: Final = range(-(2**63), 2**63)
 
 def _number(text: str) -> float:
     value = float(text)
+    if isinf(value):
+        # Written again it would be null.
+        raise msgspec.DecodeError(
+            f"json: cannot unmarshal number {text} into Go value of type float64"
+        )
     return int(value) if value.is_integer() and int(value) in _INT64 else value
 
 

@@ -283,7 +283,11 @@ def _check_enum(value: Any, values: Values, path: str) -> Found:
 
 
 def _is_allowed(value: Any, allowed: Any) -> bool:
-    """Null is never: Kubernetes compares values that have a Go type."""
+    """Null is never: Kubernetes compares values that have a Go type, after conversion to the type of
+    what is allowed. So a fraction is cut off, and the type check alone complains.
+    """
+    if isinstance(value, float) and isinstance(allowed, int) and not isinstance(allowed, bool):
+        value = int(value)
     return value is not None and is_same(value, allowed)
 
 

@@ -141,11 +141,19 @@ class _Compiler:
         self._definitions = definitions
         self._pool = pool
         self._named: dict[tuple[str, ...], Schema] = {}
+        self._leaves: dict[tuple[Json, Json], Schema] = {}
 
     def node(self, source: Mapping[str, Json]) -> Schema:
         reference = _reference(source)
         if reference:
             return self._referred(reference, source)
+        if source.keys() <= _OF_PLAIN_LEAVES:
+            # Most of a schema: worth a short cut.
+            known = (source.get("type"), source.get("format"))
+            leaf = self._leaves.get(known)
+            if leaf is None:
+                leaf = self._leaves[known] = self._pool.one(self._filled(Schema(), source))
+            return leaf
         return self._pool.one(self._filled(Schema(), source))
 
     def _referred(self, reference: str, site: Mapping[str, Json]) -> Schema:
@@ -167,11 +175,15 @@ class _Compiler:
         return node
 
     def _filled(self, node: Schema, source: Mapping[str, Json]) -> Schema:
+        said: dict[str, Json] = {}
         for name, value in source.items():
             read = _READERS.get(name)
             if read:
                 read(self, node, value)
-        node.values = self._values(source)
+            elif name in _VALUE_FIELDS and value is not None:
+                said[_VALUE_FIELDS[name]] = value
+        if said:
+            node.values = self._values(said)
         self._look_below(node)
         return node
 
@@ -184,12 +196,7 @@ class _Compiler:
     def read_additional(self, node: Schema, value: Json) -> None:
         node.additional = self.node(value) if isinstance(value, dict) else bool(value)
 
-    def _values(self, source: Mapping[str, Json]) -> Values | None:
-        said = {
-            field: value
-            for name, field in _VALUE_FIELDS.items()
-            if (value := source.get(name)) is not None
-        }
+    def _values(self, said: dict[str, Json]) -> Values:
         for several in ("all_of", "any_of", "one_of"):
             if several in said:
                 said[several] = tuple(self.node(each) for each in said[several])
@@ -198,7 +205,7 @@ class _Compiler:
         for several in ("enum", "required"):
             if several in said:
                 said[several] = tuple(said[several])
-        return Values(**said) if said else None
+        return Values(**said)
 
     @staticmethod
     def _look_below(node: Schema) -> None:
@@ -215,6 +222,7 @@ class _Compiler:
         node.has_embedded = node.embedded or any(each.has_embedded for each in below)
 
 
+_OF_PLAIN_LEAVES: Final = frozenset(("type", "format", "description", "title", "example"))
 _SAID_BESIDE: Final = (
     "x-kubernetes-map-type",
     "x-kubernetes-patch-strategy",

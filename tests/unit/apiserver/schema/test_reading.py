@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from kubevirt.apiserver.schema import decoding
@@ -152,6 +153,11 @@ def test_numbers_become_what_go_makes_of_them() -> None:
     assert decoding.decode(body) == [1, 1, 1000, 1.5, 0, 9223372036854775808, 1e30]
     kinds = [type(each) for each in decoding.decode(body)]
     assert kinds == [int, int, int, float, int, int, float]
+
+
+def test_a_number_that_is_too_large_is_refused() -> None:
+    with pytest.raises(msgspec.DecodeError, match="cannot unmarshal number 1e400"):
+        decoding.decode(b'{"a":1e400}')
 
 
 @pytest.mark.parametrize(
