@@ -109,6 +109,19 @@ class EmbeddedServer:
             client=self._trust.authority().client(user, groups, validity),
         )
 
+    async def service_account_token(
+        self, namespace: str = "default", name: str = "default", *, seconds: int = 3600
+    ) -> str:
+        answer = await self._api.post(
+            f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token",
+            {
+                "apiVersion": "authentication.k8s.io/v1",
+                "kind": "TokenRequest",
+                "spec": {"expirationSeconds": seconds},
+            },
+        )
+        return str(answer["status"]["token"])
+
     def kubeconfig_with_token(self, token: str) -> Path:
         return kubeconfigs.with_token(
             self._new_path(),

@@ -156,6 +156,14 @@ async def test_everybody_may_ask_who_they_are(eve: Client) -> None:
 # Tokens
 
 
+@pytest.fixture
+async def robots(client: Client, namespace: str) -> str:
+    """A namespace with an account that nobody else uses."""
+    accounts = access.resource("", "serviceaccounts", "ServiceAccount")
+    await client.create(accounts, {"metadata": {"name": "robot"}}, namespace)
+    return namespace
+
+
 async def reviewed_token(client: Client, token: str, **spec: Any) -> Object:
     asked = review("TokenReview", {"token": token, **spec}, "authentication.k8s.io")
     found = await post(client, f"{AUTHENTICATION}/tokenreviews", asked)
@@ -163,23 +171,23 @@ async def reviewed_token(client: Client, token: str, **spec: Any) -> Object:
     return status
 
 
-async def test_a_token_is_reviewed(client: Client, people: People, namespace: str) -> None:
-    status = await reviewed_token(client, await people.service_account_token(namespace))
+async def test_a_token_is_reviewed(client: Client, people: People, robots: str) -> None:
+    status = await reviewed_token(client, await people.service_account_token(robots, "robot"))
     user = status["user"]
     assert status["authenticated"] is True
-    assert user["username"] == f"system:serviceaccount:{namespace}:default"
+    assert user["username"] == f"system:serviceaccount:{robots}:robot"
     assert user["groups"] == [
         "system:serviceaccounts",
-        f"system:serviceaccounts:{namespace}",
+        f"system:serviceaccounts:{robots}",
         "system:authenticated",
     ]
     (credential,) = user["extra"]["authentication.kubernetes.io/credential-id"]
     assert credential.startswith("JTI=")
 
 
-async def test_what_is_no_token_is_told(client: Client, people: People, namespace: str) -> None:
+async def test_what_is_no_token_is_told(client: Client, people: People, robots: str) -> None:
     assert await reviewed_token(client, "abc") == {"user": {}, "error": "invalid bearer token"}
-    token = await people.service_account_token(namespace)
+    token = await people.service_account_token(robots, "robot")
     broken = await reviewed_token(client, f"{token[:-6]}AAAAAA")
     assert broken["error"].startswith("[invalid bearer token, ")
     issuer = (await reviewed_token(client, token))["audiences"]
@@ -207,35 +215,33 @@ async def test_a_token_ends_with_its_account(
 
 
 async def test_a_token_ends_with_the_secret_that_it_is_bound_to(
-    client: Client, namespace: str
+    client: Client, robots: str
 ) -> None:
     secrets = access.resource("", "secrets", "Secret")
-    await client.create(secrets, {"metadata": {"name": "life"}}, namespace)
+    await client.create(secrets, {"metadata": {"name": "life"}}, robots)
     ref = {"kind": "Secret", "apiVersion": "v1", "name": "life"}
-    token = (await requested(client, namespace, boundObjectRef=ref))["status"]["token"]
-    await client.delete(secrets, "life", namespace)
+    token = (await requested(client, robots, boundObjectRef=ref))["status"]["token"]
+    await client.delete(secrets, "life", robots)
     status = await reviewed_token(client, token)
     assert status["error"] == "[invalid bearer token, service account token has been invalidated]"
 
 
 async def requested(client: Client, namespace: str, **spec: Any) -> Object:
     asked = review("TokenRequest", spec, "authentication.k8s.io")
-    return await post(
-        client, f"/api/v1/namespaces/{namespace}/serviceaccounts/default/token", asked
-    )
+    return await post(client, f"/api/v1/namespaces/{namespace}/serviceaccounts/robot/token", asked)
 
 
 async def test_a_token_request_is_answered_with_what_was_granted(
-    client: Client, namespace: str
+    client: Client, robots: str
 ) -> None:
-    answer = await requested(client, namespace, audiences=["a", "b"])
+    answer = await requested(client, robots, audiences=["a", "b"])
     assert answer["spec"] == {
         "audiences": ["a", "b"],
         "expirationSeconds": 3600,
         "boundObjectRef": None,
     }
     assert set(answer["status"]) == {"token", "expirationTimestamp"}
-    assert answer["metadata"]["name"] == "default"
+    assert answer["metadata"]["name"] == "robot"
     status = await reviewed_token(client, answer["status"]["token"], audiences=["b", "c"])
     assert status["audiences"] == ["b"]
 
@@ -272,8 +278,8 @@ async def test_a_token_request_is_answered_with_what_was_granted(
     ],
 )
 async def test_a_token_request_that_cannot_be_is_refused(
-    client: Client, namespace: str, spec: Object, code: int, message: str
+    client: Client, robots: str, spec: Object, code: int, message: str
 ) -> None:
     with pytest.raises(ApiError) as caught:
-        await requested(client, namespace, **spec)
+        await requested(client, robots, **spec)
     assert (caught.value.code, caught.value.status.message) == (code, message)

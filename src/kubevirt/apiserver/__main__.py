@@ -11,9 +11,13 @@ import ssl
 import sys
 from pathlib import Path
 
+from kubevirt.apiserver.auth.access import AccessSettings
+from kubevirt.apiserver.auth.folder import TrustFolder
+from kubevirt.apiserver.auth.tls import server_context
 from kubevirt.apiserver.server import ADMINISTRATOR, ServerSettings, serving
 from kubevirt.apiserver.storage.retention import RetentionSettings
 from kubevirt.apiserver.storage.store import StoreSettings
+from kubevirt.base.files import Root
 
 
 def _arguments() -> argparse.Namespace:
@@ -31,12 +35,23 @@ def _arguments() -> argparse.Namespace:
 def _tls(arguments: argparse.Namespace) -> ssl.SSLContext | None:
     if not arguments.tls_cert:
         return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(arguments.tls_cert, arguments.tls_key)
-    if arguments.client_ca:
-        context.load_verify_locations(arguments.client_ca)
-        context.verify_mode = ssl.CERT_OPTIONAL
-    return context
+    return server_context(arguments.tls_cert, arguments.tls_key, _authorities(arguments))
+
+
+def _authorities(arguments: argparse.Namespace) -> tuple[bytes, ...]:
+    return (arguments.client_ca.read_bytes(),) if arguments.client_ca else ()
+
+
+def _access(arguments: argparse.Namespace) -> AccessSettings:
+    token = arguments.token_file.read_text().strip() if arguments.token_file else ""
+    folder = arguments.data.parent
+    with Root.open(folder) as root:
+        signing_key = TrustFolder(root, str(folder)).signing_key()
+    return AccessSettings(
+        signing_key=signing_key,
+        client_authorities=_authorities(arguments),
+        known_tokens={token: ADMINISTRATOR} if token else {},
+    )
 
 
 def _store(arguments: argparse.Namespace) -> StoreSettings:
@@ -48,12 +63,11 @@ def _store(arguments: argparse.Namespace) -> StoreSettings:
 
 
 async def _run(arguments: argparse.Namespace) -> None:
-    token = arguments.token_file.read_text().strip() if arguments.token_file else ""
     settings = ServerSettings(
         data=arguments.data,
         port=arguments.port,
         tls=_tls(arguments),
-        tokens={token: ADMINISTRATOR} if token else {},
+        access=_access(arguments),
         store=_store(arguments),
     )
     ended = asyncio.Event()

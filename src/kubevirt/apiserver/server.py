@@ -14,7 +14,9 @@ from typing import Final
 
 import msgspec
 
+from kubevirt.apiserver.auth.access import Access, AccessSettings
 from kubevirt.apiserver.http.access import AUTHENTICATED, KnownClients, MastersOnly
+from kubevirt.apiserver.http.doors import Doors
 from kubevirt.apiserver.http.front import Front
 from kubevirt.apiserver.http.serving import listening
 from kubevirt.apiserver.kinds.catalog import Catalog
@@ -46,6 +48,9 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     certificates lets those in whom its authorities vouch for."""
     tokens: Mapping[str, Identity] = {}
     """Who comes with which bearer token."""
+    access: AccessSettings | None = None
+    """Who is let in, and what they may. None for a server of one's own, without roles: `tokens` and the
+    certificates of administrators open it, and nothing else."""
     admission: Sequence[Step] = ()
     """Who may change or refuse a write, in order."""
     store: StoreSettings = StoreSettings()
@@ -69,21 +74,28 @@ async def serving(
         store = await stack.enter_async_context(
             open_store(settings.data, clock=clock, settings=settings.store, sqlite=settings.sqlite)
         )
+        catalog = Catalog()
+        access = Access(settings.access, store, catalog, clock) if settings.access else None
         registry = Registry(
             store,
-            Catalog(),
+            catalog,
             clock=clock,
             chance=TrueChance(),
-            admission=Admission(settings.admission),
+            admission=Admission([*(access.steps if access else ()), *settings.admission]),
         )
         await _make_first_namespaces(registry)
         definitions = Definitions(registry)
         await definitions.load()
         await stack.enter_async_context(background(definitions.run()))
+        doors = None
+        if access:
+            await access.attach(registry)
+            await stack.enter_async_context(background(access.run()))
+            doors = Doors(access.authentication, access.authorization)
         front = Front(
             registry,
-            authenticator=KnownClients(settings.tokens),
-            authorizer=MastersOnly(),
+            authenticator=doors or KnownClients(settings.tokens),
+            authorizer=doors or MastersOnly(),
             address=f"{settings.host}:{settings.port}",
         )
         port = await stack.enter_async_context(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from kubevirt.apiserver.registry.rules.rules import Object, Rules
-from kubevirt.apiserver.schema import names
+from kubevirt.apiserver.schema import metadata, names
 from kubevirt.apiserver.schema.field_errors import (
     FieldError,
     Verbatim,
@@ -13,18 +13,21 @@ from kubevirt.apiserver.schema.field_errors import (
     required,
 )
 from kubevirt.apiserver.schema.gotext import json
-from kubevirt.apiserver.schema.names import NameRule
 
 GROUP: Final = "rbac.authorization.k8s.io"
 _PEOPLE: Final = ("User", "Group")
 
 
 class _AccessRules(Rules):
-    name_rule: NameRule = staticmethod(names.path_segment)
-
     def __init__(self, *, is_of_cluster: bool) -> None:
         super().__init__(is_created_by_update=True)
         self._is_of_cluster = is_of_cluster
+
+    def errors_of_new(self, new: Object, *, is_namespaced: bool) -> list[FieldError]:
+        """`system:node` is a name here, and so is whatever else can stand in a path."""
+        return metadata.errors_of_new(
+            new["metadata"], is_namespaced=is_namespaced, name_rule=names.path_segment
+        ) + self.errors(new)
 
 
 class RoleRules(_AccessRules):
