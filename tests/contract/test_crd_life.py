@@ -224,3 +224,16 @@ async def test_what_a_kind_is_cannot_change(workshop: Workshop, change: Json, fi
     with pytest.raises(ApiError) as caught:
         await workshop.client.raw("PATCH", f"{CRDS}/{name}", {"spec": change}, content_type=MERGE)
     assert field in {cause.field for cause in caught.value.causes}
+
+
+async def test_kubectl_is_told_which_patches_a_custom_resource_takes(workshop: Workshop) -> None:
+    """It sends what it finds there: `kubectl apply` of a change failed when strategic patches were."""
+    await workshop.define(version("v1", schema(a=TEXT)))
+    document = await workshop.served(f"/openapi/v3/apis/{workshop.group}/v1")
+    path = f"/apis/{workshop.group}/v1/namespaces/{{namespace}}/tools/{{name}}"
+    taken = document["paths"][path]["patch"]["requestBody"]["content"]
+    assert {each for each in taken if not each.endswith("+cbor")} == {
+        "application/apply-patch+yaml",
+        "application/json-patch+json",
+        "application/merge-patch+json",
+    }

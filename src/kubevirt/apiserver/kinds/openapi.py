@@ -23,8 +23,9 @@ _PATCHES = (
     "application/apply-patch+yaml",
     "application/json-patch+json",
     "application/merge-patch+json",
-    "application/strategic-merge-patch+json",
 )
+_STRATEGIC = "application/strategic-merge-patch+json"
+"""Of built-in kinds only. kubectl sends the patch that stands here, and takes no for a failure."""
 _WRITING = ("dryRun", "fieldManager", "fieldValidation")
 _LISTING = (
     "allowWatchBookmarks",
@@ -213,7 +214,8 @@ def _operation(kind: Kind, version: Version, method: str, *, of_many: bool) -> D
         operation["requestBody"] = {"content": content, "required": True}
     elif method == "patch":
         patch = {"type": "object"}
-        operation["requestBody"] = {"content": {each: {"schema": patch} for each in _PATCHES}}
+        known = _PATCHES if kind.is_custom else (*_PATCHES, _STRATEGIC)
+        operation["requestBody"] = {"content": {each: {"schema": patch} for each in known}}
     return operation
 
 
