@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from kubevirt.apiserver.auth.access import AccessSettings
+from kubevirt.apiserver.auth.audit_log import AuditLogSettings
 from kubevirt.apiserver.auth.folder import TrustFolder
 from kubevirt.apiserver.auth.tls import server_context
 from kubevirt.apiserver.server import ADMINISTRATOR, ServerSettings, serving
@@ -28,6 +29,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--tls-cert", type=Path)
     parser.add_argument("--tls-key", type=Path)
     parser.add_argument("--client-ca", type=Path, help="who vouches for client certificates")
+    parser.add_argument("--audit-log", type=Path, help="where requests are written down")
     parser.add_argument("--keep-s", type=float, help="for how long the past is kept")
     return parser.parse_args()
 
@@ -68,6 +70,7 @@ async def _run(arguments: argparse.Namespace) -> None:
         port=arguments.port,
         tls=_tls(arguments),
         access=_access(arguments),
+        audit=AuditLogSettings(path=arguments.audit_log) if arguments.audit_log else None,
         store=_store(arguments),
     )
     ended = asyncio.Event()

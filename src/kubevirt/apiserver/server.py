@@ -15,7 +15,9 @@ from typing import Final
 import msgspec
 
 from kubevirt.apiserver.auth.access import Access, AccessSettings
+from kubevirt.apiserver.auth.audit_log import AuditLog, AuditLogSettings
 from kubevirt.apiserver.http.access import AUTHENTICATED, KnownClients, MastersOnly
+from kubevirt.apiserver.http.audited import AuditedFront, Handler
 from kubevirt.apiserver.http.doors import Doors
 from kubevirt.apiserver.http.front import Front
 from kubevirt.apiserver.http.serving import listening
@@ -51,6 +53,8 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     access: AccessSettings | None = None
     """Who is let in, and what they may. None for a server of one's own, without roles: `tokens` and the
     certificates of administrators open it, and nothing else."""
+    audit: AuditLogSettings | None = None
+    """Where every request is written down. Needs `access`, which knows who asked."""
     admission: Sequence[Step] = ()
     """Who may change or refuse a write, in order."""
     store: StoreSettings = StoreSettings()
@@ -92,12 +96,15 @@ async def serving(
             await access.attach(registry)
             await stack.enter_async_context(background(access.run()))
             doors = Doors(access.authentication, access.authorization)
-        front = Front(
+        front: Handler = Front(
             registry,
             authenticator=doors or KnownClients(settings.tokens),
             authorizer=doors or MastersOnly(),
             address=f"{settings.host}:{settings.port}",
         )
+        if access and settings.audit:
+            log = stack.enter_context(AuditLog(settings.audit))
+            front = AuditedFront(front, log, access.authorization, clock)
         port = await stack.enter_async_context(
             listening(front, settings.host, settings.port, settings.tls)
         )

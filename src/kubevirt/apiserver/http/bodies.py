@@ -15,6 +15,8 @@ from kubevirt.apiserver.schema import decoding
 NODES_LIMIT: Final = 1_000_000
 """Of a YAML document once its aliases are followed: a few lines can mean billions."""
 _PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
+READ: Final = web.RequestKey("read", bytes)
+"""Where a request keeps the body that was read of it."""
 
 
 async def read(request: web.BaseRequest) -> bytes:
@@ -28,7 +30,8 @@ async def read(request: web.BaseRequest) -> bytes:
         if size > BODY_LIMIT:
             raise refusals.too_large()
         parts.append(part)
-    return b"".join(parts)
+    request[READ] = b"".join(parts)
+    return request[READ]
 
 
 def content_type(request: web.BaseRequest) -> str:

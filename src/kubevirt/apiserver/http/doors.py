@@ -1,13 +1,17 @@
 """The doors of `auth/`, as the front knows them: a request is credentials, and a decision lets it through."""
 
+from typing import Final
+
 from aiohttp import web
 
-from kubevirt.apiserver.auth.authentication import Authentication
+from kubevirt.apiserver.auth.authentication import Authentication, Caller
 from kubevirt.apiserver.auth.authorization import Authorization
 from kubevirt.apiserver.auth.credentials import Credentials
 from kubevirt.apiserver.auth.headers import Headers
 from kubevirt.apiserver.http.asked import Asked
 from kubevirt.apiserver.registry.identity import Identity
+
+_CALLER: Final = web.RequestKey("caller", Caller)
 
 
 class Doors:
@@ -23,10 +27,17 @@ class Doors:
             certificate=_certificate(request), headers=Headers(request.headers.items())
         )
         caller = await self._authentication.admit(credentials, self._authorization)
+        request[_CALLER] = caller
         return caller.acting
 
     async def authorize(self, asked: Asked, identity: Identity) -> None:
         self._authorization.check(asked, identity)
+
+
+def caller_of(request: web.BaseRequest) -> Caller | None:
+    """Who came through the doors with this request, if anybody."""
+    found: Caller | None = request.get(_CALLER)
+    return found
 
 
 def _certificate(request: web.BaseRequest) -> bytes:

@@ -7,7 +7,7 @@ from typing import Final
 
 from aiohttp import web
 
-from kubevirt.apiserver.http.front import Front
+from kubevirt.apiserver.http.audited import Handler
 
 LINE_LIMIT: Final = 64 * 1024
 """Bytes of a request line and of each header: selectors can be long."""
@@ -17,7 +17,7 @@ SHUTDOWN_S: Final = 1.0
 
 @asynccontextmanager
 async def listening(
-    front: Front, host: str, port: int, tls: ssl.SSLContext | None = None
+    front: Handler, host: str, port: int, tls: ssl.SSLContext | None = None
 ) -> AsyncIterator[int]:
     """Gives the port, which the system chooses if it was 0."""
     server = web.Server(
