@@ -1,0 +1,196 @@
+"""Whatever is sent to the server, it answers, and the answer is never a mistake of its own.
+
+Requests are made up: paths, parameters, media types and bodies that are almost right, since what is
+altogether wrong is refused at the door.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clusterup.pytest_plugin import session_loop
+from kubevirt.apiserver.server import ADMINISTRATOR, ServerSettings, serving
+
+ALLOWED_500 = (
+    "resourceVersion should not be set on objects to be created",
+    "resourceVersion: Invalid value",
+    "failed to create typed patch object",
+    "failed to decode managed fields",
+)
+"""What Kubernetes, too, answers with a 500."""
+
+ROOTS = {
+    "configmaps": "/api/v1/namespaces/default/configmaps",
+    "pods": "/api/v1/namespaces/default/pods",
+    "namespaces": "/api/v1/namespaces",
+    "crds": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+    "roles": "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles",
+}
+NAMES = st.sampled_from(["one", "two", "default", "", "A_", "lamps.house.example", "."])
+SCALARS = st.none() | st.booleans() | st.integers(-3, 2**70) | st.floats(allow_nan=False) | NAMES
+KEYS = st.sampled_from(
+    [
+        "metadata",
+        "name",
+        "spec",
+        "status",
+        "data",
+        "labels",
+        "finalizers",
+        "containers",
+        "versions",
+        "names",
+        "group",
+        "rules",
+        "managedFields",
+        "ownerReferences",
+        "annotations",
+        "$patch",
+        "x",
+        "apiVersion",
+        "kind",
+        "uid",
+        "resourceVersion",
+        "schema",
+        "openAPIV3Schema",
+        "type",
+        "op",
+    ]
+)
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=12,
+)
+METADATA = st.fixed_dictionaries(
+    {"name": NAMES},
+    optional={
+        "labels": VALUES,
+        "finalizers": VALUES,
+        "managedFields": VALUES,
+        "ownerReferences": VALUES,
+        "uid": VALUES,
+        "resourceVersion": st.sampled_from(["1", "x", ""]),
+        "deletionTimestamp": VALUES,
+        "generateName": NAMES,
+    },
+)
+BODIES = VALUES | st.fixed_dictionaries(
+    {"metadata": METADATA},
+    optional={"spec": VALUES, "data": VALUES, "status": VALUES, "rules": VALUES, "x": VALUES},
+)
+PARAMETERS = st.dictionaries(
+    st.sampled_from(
+        [
+            "limit",
+            "continue",
+            "labelSelector",
+            "fieldSelector",
+            "resourceVersion",
+            "dryRun",
+            "fieldManager",
+            "fieldValidation",
+            "force",
+            "propagationPolicy",
+            "gracePeriodSeconds",
+            "resourceVersionMatch",
+            "orphanDependents",
+        ]
+    ),
+    st.sampled_from(["", "1", "x", "true", "All", "Strict", "a=b", "a in (b)", "metadata.name=one"])
+    | st.sampled_from(["Exact", "Orphan", "-1", "eyJ2IjoiIn0", "((", "99999999999999999999"]),
+    max_size=3,
+)
+MEDIA = st.sampled_from(
+    [
+        "application/json",
+        "application/yaml",
+        "application/merge-patch+json",
+        "application/json-patch+json",
+        "application/apply-patch+yaml",
+        "text/plain",
+        "application/strategic-merge-patch+json",
+    ]
+)
+ACCEPTS = st.sampled_from(
+    [
+        "application/json",
+        "application/yaml",
+        "*/*",
+        "text/plain",
+        "application/json;as=Table;v=v1",
+        "application/json;as=Table;g=meta.k8s.io;v=v1,application/json",
+        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+    ]
+)
+
+
+class Target:
+    """A server that outlives the examples, each of which is one request to it."""
+
+    def __init__(self, loop: asyncio.Runner, url: str) -> None:
+        self._loop = loop
+        self._url = url
+
+    def ask(self, method: str, path: str, **options: Any) -> tuple[int, bytes]:
+        return self._loop.run(self._ask(method, path, **options))
+
+    async def _ask(self, method: str, path: str, **options: Any) -> tuple[int, bytes]:
+        headers = {"Authorization": "Bearer admin", **options.pop("headers")}
+        async with (
+            aiohttp.ClientSession(headers=headers) as session,
+            session.request(method, self._url + path, **options) as answer,
+        ):
+            return answer.status, await answer.read()
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    folder: Path = tmp_path_factory.mktemp("surface")
+    made = serving(ServerSettings(data=folder / "store.db", tokens={"admin": ADMINISTRATOR}))
+    with session_loop() as loop:
+        server = loop.run(made.__aenter__())
+        try:
+            yield Target(loop, server.url)
+        finally:
+            loop.run(made.__aexit__(None, None, None))
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    method=st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE"]),
+    root=st.sampled_from(sorted(ROOTS)),
+    name=st.sampled_from(
+        ["", "/one", "/one/status", "/default", "/one/scale", "/lamps.house.example"]
+    ),
+    body=BODIES,
+    parameters=PARAMETERS,
+    media=MEDIA,
+    accept=ACCEPTS,
+)
+def test_no_request_is_answered_by_a_mistake(
+    target: Target,
+    *,
+    method: str,
+    root: str,
+    name: str,
+    body: Any,
+    parameters: dict[str, str],
+    media: str,
+    accept: str,
+) -> None:
+    text = msgspec.json.encode(body) if method != "GET" else None
+    headers = {"Content-Type": media, "Accept": accept}
+    code, answer = target.ask(
+        method, ROOTS[root] + name, params=parameters, data=text, headers=headers
+    )
+    if code >= 500 and code != 504:
+        message = msgspec.json.decode(answer)["message"]
+        assert message.startswith(ALLOWED_500), message
