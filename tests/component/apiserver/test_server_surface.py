@@ -26,13 +26,37 @@ ALLOWED_500 = (
 )
 """What Kubernetes, too, answers with a 500."""
 
-ROOTS = {
-    "configmaps": "/api/v1/namespaces/default/configmaps",
-    "pods": "/api/v1/namespaces/default/pods",
-    "namespaces": "/api/v1/namespaces",
-    "crds": "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-    "roles": "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles",
+ONE = {"metadata": {"name": "one"}}
+ROOTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "configmaps": ("/api/v1/namespaces/default/configmaps", {**ONE, "data": {"a": "b"}}),
+    "pods": (
+        "/api/v1/namespaces/default/pods",
+        {**ONE, "spec": {"containers": [{"name": "main", "image": "x"}]}},
+    ),
+    "namespaces": ("/api/v1/namespaces", ONE),
+    "roles": ("/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles", ONE),
+    "crds": (
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        {
+            "metadata": {"name": "lamps.house.example"},
+            "spec": {
+                "group": "house.example",
+                "scope": "Namespaced",
+                "names": {"plural": "lamps", "kind": "Lamp"},
+                "versions": [
+                    {
+                        "name": "v1",
+                        "served": True,
+                        "storage": True,
+                        "schema": {"openAPIV3Schema": {"type": "object"}},
+                    }
+                ],
+            },
+        },
+    ),
 }
+"""Where requests go, and an object to be there when they arrive."""
+
 NAMES = st.sampled_from(["one", "two", "default", "", "A_", "lamps.house.example", "."])
 SCALARS = st.none() | st.booleans() | st.integers(-3, 2**70) | st.floats(allow_nan=False) | NAMES
 KEYS = st.sampled_from(
@@ -108,17 +132,13 @@ PARAMETERS = st.dictionaries(
     | st.sampled_from(["Exact", "Orphan", "-1", "eyJ2IjoiIn0", "((", "99999999999999999999"]),
     max_size=3,
 )
-MEDIA = st.sampled_from(
-    [
-        "application/json",
-        "application/yaml",
-        "application/merge-patch+json",
-        "application/json-patch+json",
-        "application/apply-patch+yaml",
-        "text/plain",
-        "application/strategic-merge-patch+json",
-    ]
-)
+PATCHES = [
+    "application/merge-patch+json",
+    "application/json-patch+json",
+    "application/apply-patch+yaml",
+    "application/strategic-merge-patch+json",
+]
+MEDIA = st.sampled_from(["application/json", "application/json", "application/yaml", "text/plain"])
 ACCEPTS = st.sampled_from(
     [
         "application/json",
@@ -167,12 +187,11 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 @given(
     method=st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE"]),
     root=st.sampled_from(sorted(ROOTS)),
-    name=st.sampled_from(
-        ["", "/one", "/one/status", "/default", "/one/scale", "/lamps.house.example"]
-    ),
+    below=st.sampled_from([None, "", "", "/status", "/scale", "/finalize"]),
     body=BODIES,
     parameters=PARAMETERS,
     media=MEDIA,
+    patch=st.sampled_from(PATCHES),
     accept=ACCEPTS,
 )
 def test_no_request_is_answered_by_a_mistake(
@@ -180,17 +199,20 @@ def test_no_request_is_answered_by_a_mistake(
     *,
     method: str,
     root: str,
-    name: str,
+    below: str | None,
     body: Any,
     parameters: dict[str, str],
     media: str,
+    patch: str,
     accept: str,
 ) -> None:
+    path, sample = ROOTS[root]
+    if below is not None:
+        target.ask("POST", path, json=sample, headers={})
+        path += f"/{sample['metadata']['name']}{below}"
     text = msgspec.json.encode(body) if method != "GET" else None
-    headers = {"Content-Type": media, "Accept": accept}
-    code, answer = target.ask(
-        method, ROOTS[root] + name, params=parameters, data=text, headers=headers
-    )
+    headers = {"Content-Type": patch if method == "PATCH" else media, "Accept": accept}
+    code, answer = target.ask(method, path, params=parameters, data=text, headers=headers)
     if code >= 500 and code != 504:
         message = msgspec.json.decode(answer)["message"]
         assert message.startswith(ALLOWED_500), message
