@@ -171,6 +171,8 @@ GUEST = {"apiVersion": "v1", "kind": "Guest"}
             "guest": {**GUEST, "metadata": {"unknown": 1, "name": "ok"}, "more": {"x": 1}},
         },
         {"unit": "m", "guest": {"apiVersion": 1, "kind": "K"}},
+        {"unit": "m", "guest": {**GUEST, "kind": "", "metadata": []}},
+        {"unit": "m", "guest": {**GUEST, "metadata": {"finalizers": ["a"], "generateName": "a/"}}},
         {"unit": "m", "unknown": 1, "named": [{"name": "a", "other": {"deep": 1}}]},
         [1],
         "text",
@@ -254,6 +256,9 @@ async def test_formats(gauge: Both, field: str, text: str) -> None:
     await gauge.create({"unit": "m", field: text})
 
 
+OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "1"}
+
+
 @pytest.mark.parametrize(
     "metadata",
     [
@@ -275,6 +280,13 @@ async def test_formats(gauge: Both, field: str, text: str) -> None:
         {"ownerReferences": [{"controller": "x"}]},
         {"ownerReferences": [1]},
         {"ownerReferences": [{"apiVersion": "a/", "kind": "K", "name": "n", "uid": "u", "x": 1}]},
+        {
+            "ownerReferences": [
+                {**OWNER, "controller": True},
+                {**OWNER, "uid": "2", "controller": True},
+            ]
+        },
+        {"ownerReferences": [None], "finalizers": None},
         {"generation": "x"},
         {"generation": 1.5},
         {"creationTimestamp": "yesterday"},
@@ -497,6 +509,28 @@ def _list(items: Any, **more: Any) -> Object:
         _object(spec={**_STRING, "x-kubernetes-validations": [{"rule": "self.x("}]}),
         _object(spec={**_STRING, "x-kubernetes-validations": [{"rule": "nobody == self"}]}),
         {**_object(spec=_STRING), "nullable": True},
+        {**_object(spec=_list(_STRING)), "anyOf": [{"properties": {"other": {"minLength": 1}}}]},
+        {**_object(spec=_STRING), "allOf": [{"properties": {"spec": {"items": {"minLength": 1}}}}]},
+        {
+            **_object(spec=_list(_STRING)),
+            "not": {"properties": {"spec": {"items": {"enum": ["x"]}}}},
+        },
+        {**_object(spec=_STRING), "oneOf": [{"properties": {"metadata": {"required": ["x"]}}}]},
+        _object(
+            spec={**_STRING, "x-kubernetes-validations": [{"rule": "true", "message": "a\nb"}]}
+        ),
+        _object(spec={**_STRING, "x-kubernetes-validations": [{"rule": "true ||\nfalse"}]}),
+        _object(
+            spec={
+                "type": "object",
+                "x-kubernetes-embedded-resource": True,
+                "x-kubernetes-preserve-unknown-fields": True,
+                "additionalProperties": _STRING,
+            }
+        ),
+        _object(spec={**_STRING, "$ref": "#/x"}),
+        _object(spec=_list(_list(_STRING, list_type="set"), list_type="set")),
+        _object(spec=_list({**_object(a=_STRING), "required": ["a"]}, list_type="map")),
         _object(spec=_STRING),
         SCHEMA,
     ],

@@ -203,6 +203,15 @@ def test_a_default_that_breaks_its_own_schema_is_the_authors_mistake() -> None:
     assert error.field == "s.properties[spec].default"
 
 
+def test_a_pattern_that_is_none_is_the_authors_mistake_and_fits_nothing() -> None:
+    source = {"type": "object", "properties": {"spec": {"type": "string", "pattern": "("}}}
+    [error] = authoring.errors(source, "s")
+    assert error.field == "s.properties[spec].pattern"
+    assert "must be a valid regular expression" in error.message
+    assert len(Validation(compile_schema(source)).errors({"spec": "x"})) == 1
+    assert Validation(compile_schema(source)).errors({}) == []
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
