@@ -11,11 +11,12 @@ import aiohttp
 import pytest
 
 from clusterup import waiting
+from kubevirt.apiserver.registry import stored
 from kubevirt.apiserver.server import ADMINISTRATOR, ApiServer, ServerSettings, serving
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 MAPS = "/api/v1/namespaces/default/configmaps"
-CRD = {
+CRD: dict[str, Any] = {
     "metadata": {"name": "lamps.house.example"},
     "spec": {
         "group": "house.example",
@@ -162,3 +163,26 @@ async def test_many_who_change_one_object_all_get_their_turn(visitor: Visitor) -
     assert set(await asyncio.gather(*map(label, range(20)))) == {200}
     _, one = await visitor.ask("GET", f"{MAPS}/one")
     assert len(one["metadata"]["labels"]) == 20
+
+
+async def test_a_crd_that_cannot_be_judged_does_not_end_the_server(tmp_path: Path) -> None:
+    """One from another time, say, that would be refused today."""
+    async with running(tmp_path) as visitor:
+        store = visitor.server.registry.store
+        kind = visitor.server.registry.catalog.kind(
+            "apiextensions.k8s.io", "customresourcedefinitions"
+        )
+        old = {
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "spec": {"group": "house.example"},
+        }
+        metadata = {"name": "lamps.house.example", "uid": "1", "generation": 1}
+        value = stored.encoded({**old, "metadata": metadata})
+        await store.create(kind.key("", "lamps.house.example"), value)
+    async with running(tmp_path) as visitor:
+        assert (await visitor.ask("GET", MAPS))[0] == 200
+        made = {**CRD, "metadata": {"name": "lamps.garden.example"}}
+        made["spec"] = {**CRD["spec"], "group": "garden.example"}
+        assert (await visitor.ask("POST", CRDS, made))[0] == 201
+        await until_served(visitor, "/apis/garden.example/v1/lamps")

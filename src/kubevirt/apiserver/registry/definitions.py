@@ -72,7 +72,11 @@ class Definitions:
     def _serve(self, entry: Entry) -> None:
         catalog = self._registry.catalog
         name = entry.key.removeprefix(self._kind.prefix)
-        found = custom.read(entry.value)
+        try:
+            found = custom.read(entry.value)
+        except msgspec.ValidationError as error:  # from another time: it must not end the server
+            log.warning("a CRD cannot be read and is not served", crd=name, error=error)
+            return
         known = catalog.custom(name)
         if known and known.generation == found.generation:
             found = msgspec.structs.replace(found, kind=known.kind)
@@ -81,14 +85,13 @@ class Definitions:
 
     async def _judge(self, entry: Entry, object_: Object) -> None:
         others = [each.kind for each in self._registry.catalog.customs]
-        judged = custom.judged(object_, others, self._registry.now())
-        if is_same(judged, object_):
-            return
         try:
-            await self._write(judged, entry, "status")
+            judged = custom.judged(object_, others, self._registry.now())
+            if not is_same(judged, object_):
+                await self._write(judged, entry, "status")
         except Conflict:
             return  # it is another one by now, and will be looked at again
-        except Retry as error:
+        except Exception as error:  # noqa: BLE001  # one that nobody can judge must not end the server
             log.warning("a CRD could not be judged", crd=object_["metadata"]["name"], error=error)
 
     async def _write(self, object_: Object, entry: Entry, subresource: str = "") -> None:
@@ -132,6 +135,9 @@ class Definitions:
                 await self._write(_released(entry), entry)
         except (Conflict, Retry) as error:
             log.info("the objects of a CRD are not gone yet", crd=name, reason=str(error))
+            return False
+        except Exception as error:  # noqa: BLE001  # as above: tried again, with a stack trace
+            log.warning("a CRD could not be emptied", crd=name, error=error)
             return False
         return True
 
