@@ -41,7 +41,7 @@ class NoEscalation:
         written = Written(
             resource=call.kind.names.plural,
             namespace=call.namespace,
-            asked_name=call.name if review.operation != "CREATE" else "",
+            asked_name=call.name,
             new=object_,
             old=review.old,
         )

@@ -80,6 +80,34 @@ def test_a_role_of_one_namespace_says_nothing_of_another(access: Authorization) 
     assert not may(access, what=asked.read("GET", "/api/v1/pods", {}))
 
 
+def test_a_rule_with_names_is_about_those_alone(access: Authorization) -> None:
+    named = {**rule("get list", "pods"), "resourceNames": ["one"]}
+    put(access, "clusterroles", role("r", named))
+    put(access, "clusterrolebindings", bound("b", "r", "User", "ann"))
+    assert may(access)
+    for path in ("/api/v1/namespaces/lab/pods/two", "/api/v1/namespaces/lab/pods"):
+        assert not may(access, what=asked.read("GET", path, {}))
+    only_one = {"fieldSelector": "metadata.name=one"}
+    assert may(access, what=asked.read("GET", "/api/v1/namespaces/lab/pods", only_one))
+
+
+def test_what_is_held_by_name_is_not_given_without(access: Authorization) -> None:
+    named = {**rule("get", "pods"), "resourceNames": ["one"]}
+    put(access, "clusterroles", role("r", named))
+    put(access, "clusterrolebindings", bound("b", "r", "User", "ann"))
+    escalation = Escalation(access.policy, access.authorize)
+
+    def check(*rules: Object) -> None:
+        new = role("new", *rules)
+        written = Written(resource="clusterroles", namespace="", asked_name="", new=new)
+        escalation.check_role(written, ANN)
+
+    check(named)
+    for wider in (rule("get", "pods"), {**named, "resourceNames": ["one", "two"]}):
+        with pytest.raises(Refusal, match="permissions not currently held"):
+            check(wider)
+
+
 def test_those_who_come_and_go_are_not_remembered_for_ever(access: Authorization) -> None:
     for number in range(HELD_LIMIT + 10):
         may(access, Identity(user=f"user-{number}"))
@@ -135,6 +163,15 @@ def test_gathered_rules_follow_their_parts_through_others() -> None:
     assert aggregation.changes(roles) == {}
     del roles["part"]
     assert aggregation.changes(roles) == {"top": (), "middle": ()}
+
+
+def test_a_gathered_role_is_no_part_of_itself() -> None:
+    own = {"clusterRoleSelectors": [{"matchLabels": {"a": "yes"}}]}
+    roles = {
+        "whole": {**role("whole", rule("delete", "pods"), a="yes"), "aggregationRule": own},
+        "part": role("part", rule("get", "pods"), a="yes"),
+    }
+    assert aggregation.changes(roles) == {"whole": (Rule.of(rule("get", "pods")),)}
 
 
 def test_a_ring_of_gathered_roles_comes_to_rest() -> None:
