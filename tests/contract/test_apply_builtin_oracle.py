@@ -120,7 +120,7 @@ async def test_owners_of_built_in_kinds(client: Client, namespace: str, kind: st
     api_version = prefix.partition("/")[2]
     document = msgspec.json.decode(await client.raw("GET", f"/openapi/v3/{prefix}"))
     definitions = document["components"]["schemas"]
-    name = next(each for each in definitions if each.endswith(f".v1.{kind}"))
+    name = next(each for each in definitions if each.rpartition(".v1.")[2] == kind)
     type_ = type_of(compile_schema(definitions[name], definitions=definitions))
     endpoint = Kind(api_version=api_version, kind=kind, types={api_version: type_})
     path = f"/{prefix}/namespaces/{namespace}/{plural}/one"
