@@ -9,6 +9,7 @@ What is below starts first and ends last: the store, then the kinds, then the po
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,7 +23,7 @@ from kubevirt.apiserver.http.doors import Doors
 from kubevirt.apiserver.http.front import Front
 from kubevirt.apiserver.http.serving import listening
 from kubevirt.apiserver.kinds.catalog import Catalog
-from kubevirt.apiserver.registry import creating
+from kubevirt.apiserver.registry import binding, creating
 from kubevirt.apiserver.registry.admission import Admission, Step
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.chance import TrueChance
@@ -87,6 +88,7 @@ async def serving(
             chance=TrueChance(),
             admission=Admission([*(access.steps if access else ()), *settings.admission]),
         )
+        registry.answerers["", "pods", "binding"] = partial(binding.bind, registry)
         await _make_first_namespaces(registry)
         definitions = Definitions(registry)
         await definitions.load()
