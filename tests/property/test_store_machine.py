@@ -117,8 +117,10 @@ class StoreMachine(RuleBasedStateMachine):
         return self.runner.run(limited())
 
     def teardown(self) -> None:
-        self.run(self.close())
-        self.runner.close()
+        try:
+            self.run(self.close())
+        finally:
+            self.runner.close()
 
     async def close(self) -> None:
         for watch, _, _ in self.watches:
@@ -289,8 +291,10 @@ class OnDiskMachine(StoreMachine):
                 shutil.copy(file, self.path.parent)
 
     def teardown(self) -> None:
-        super().teardown()
-        shutil.rmtree(self.root)
+        try:
+            super().teardown()
+        finally:
+            shutil.rmtree(self.root)
 
 
 class InMemoryMachine(StoreMachine):
