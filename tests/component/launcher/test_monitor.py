@@ -194,6 +194,14 @@ def test_how_qemu_ended_is_recorded_and_decides_the_exit_code(
     assert launcher.note("qemu-exit") == recorded
 
 
+def test_a_guest_that_panicked_is_a_failure_though_its_qemu_ended_in_peace(tmp_path: Path) -> None:
+    manager = QEMU.format("exit 0") + (
+        "until [ -s qemu-exit ]; do sleep 0.01; done; echo yes > crashed; exit 0"
+    )
+    with launched(tmp_path, manager) as launcher:
+        assert launcher.ended() == 1
+
+
 def test_a_killed_qemu_is_recorded_as_killed(tmp_path: Path) -> None:
     manager = QEMU.format("exec sleep 1000") + "until [ -s qemu-exit ]; do sleep 0.01; done; exit 0"
     with launched(tmp_path, manager) as launcher:

@@ -31,7 +31,7 @@ def test_a_watchdog_resets_the_guest(machine: Machine) -> None:
 def test_a_watchdog_switches_the_guest_off(machine: Machine) -> None:
     with running(machine, watched("poweroff")) as guest:
         stop_feeding(guest)
-        guest.session.ended()
+        assert guest.session.ended() == 1
     assert guest.session.said.splitlines()[-1] == (
         "virt-launcher: the guest was ended: its watchdog has switched it off"
     )
@@ -47,5 +47,5 @@ def test_a_watchdog_asks_the_guest_to_shut_down(machine: Machine) -> None:
 def test_a_panic_of_the_guest_is_told(machine: Machine) -> None:
     with running(machine, Spec(devices={"panicDevices": [{"model": "isa"}]})) as guest:
         guest.session.type("sudo sh -c 'echo c > /proc/sysrq-trigger'\n")
-        guest.session.ended()
+        assert guest.session.ended() == 1
     assert guest.session.said.splitlines()[-1] == "virt-launcher: the guest's kernel panicked"

@@ -307,7 +307,7 @@ class Guest:
         exit_code = await self._exit_code()
         words = "" if exit_code == 0 else self._last_words()
         found = ending(self._stop_reason, exit_code, self._why_ended, words)
-        self._notes.tell_ending(found.sentence)
+        self._notes.tell_ending(found.sentence, in_peace=found.is_peaceful)
         self._picture.ended(found)
         self.over.set_result(found)
 

@@ -12,7 +12,8 @@ memory is three megabytes. So settings come as plain arguments:
 
 What passes between the monitor and the manager lies in FOLDER: the manager writes QEMU's pid to `qemu-pid`;
 the monitor writes how it ended to `qemu-exit`, which a manager that was away reads; the manager writes what that
-means in words to `ending`, and ends. A manager that ends in peace says that there is nothing left to do.
+means in words to `ending`, and whether it is a failure to `crashed`, and ends. A manager that ends in peace says
+that there is nothing left to do.
 
 Who is asked to end passes it on to the manager as SIGTERM, and leaves `asked-to-end` for a manager that was
 away at that moment, or not yet able to hear.
@@ -148,7 +149,7 @@ class Monitor:
         code = self._guest_code if self._guest_code is not None else self._code_without_guest
         self._end_everything()
         self._tell(self._read("ending") or self._ending)
-        return 0 if code == 0 else 1
+        return 0 if code == 0 and not self._read("crashed") else 1
 
     def _start_what_is_due(self) -> None:
         for child in (self._libvirtd, self._manager):

@@ -7,6 +7,7 @@
     asked-to-end   by the monitor: since when the launcher is ending, in seconds of the monotonic clock
     thaw-at        when a frozen guest is to be thawed, likewise
     ending         in words, why the guest ended: the launcher's last ones
+    crashed        for the monitor: it did not end in peace, though QEMU may have
 
 The monotonic clock is the machine's, so its readings mean the same to the next manager.
 """
@@ -97,7 +98,9 @@ class Notes:
     def ending(self) -> str:
         return self._read("ending") or ""
 
-    def tell_ending(self, sentence: str) -> None:
+    def tell_ending(self, sentence: str, *, in_peace: bool = True) -> None:
+        if not in_peace:
+            self._write("crashed", "yes")
         self._write("ending", sentence)
 
     def _read(self, name: str) -> str | None:
