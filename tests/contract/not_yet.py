@@ -11,6 +11,7 @@ import pytest
 OTHERS_PROGRAMS = "starts Kubernetes' own programs, with flags that only they have"
 PODS = "runs with the built-in kinds: eviction, log and exec of pods"
 PUBLISHED = "runs with the collector, which puts kube-root-ca.crt and a service account into every namespace"
+PROTOBUF = "runs with bodies in protobuf, which kubectl sends of built-in kinds and nothing else"
 NO_DEPLOYMENTS = "asks for deployments, which the embedded server does not have"
 ITS_OWN_TABLES = "asks the server from which our tables were made"
 

@@ -61,6 +61,10 @@ def bound(name: str, role: str, user: str) -> dict[str, Any]:
     }
 
 
+async def unbind(client: Client, user: str) -> None:
+    await client.delete(BINDINGS, user)
+
+
 async def test_a_default_role_that_is_deleted_comes_back_with_the_next_start(
     tmp_path: Path,
 ) -> None:
@@ -119,7 +123,7 @@ async def test_changes_that_were_missed_are_read_again(
                 pass
         async with asyncio.TaskGroup() as tasks:
             for user in users:
-                tasks.create_task(client.delete(BINDINGS, user))
+                tasks.create_task(unbind(client, user))
         for user in users:
             while await may_get_pods(client, user):
                 pass
