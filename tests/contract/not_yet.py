@@ -19,6 +19,7 @@ NOT_YET: Mapping[str, str] = {
     "test_a_name_can_be_given_for_the_certificate": PUBLISHED,
     "test_a_service_account_is_let_in_by_its_token": PUBLISHED,
     "test_an_administrator_can_act_as_another": PUBLISHED,
+    "test_access_kubectl": PROTOBUF,
     "test_a_disruption_budget_stands_before_an_eviction": PODS,
     "test_a_log_needs_a_pod_and_a_container_that_are_there": PODS,
     "test_a_pod_is_evicted": PODS,
