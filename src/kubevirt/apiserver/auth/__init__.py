@@ -10,7 +10,9 @@
     reviews.py         the same answers as objects                      token_requests.py  tokens on request
     admission.py       the checks that need to see the object that is written
     audit.py           what is written down about a request             audit_log.py  and where
+    keeping.py         keeps all this current with the store            answering.py  its endpoints
+    access.py          everything put together for one server           tls.py     the server's side of TLS
 
 Decisions are pure: they take what they need to know, the time included, and give a value. The few shells
-(folder, audit log) do nothing else than reading and writing.
+(folder, audit log, keeping) do nothing else than reading and writing. `http/doors.py` is the way in.
 """
