@@ -123,12 +123,19 @@ def embedded_server() -> Iterator[EmbeddedServer]:
 
 
 @pytest.fixture
+def _programs_are_there(server_name: str, request: pytest.FixtureRequest) -> None:
+    """Skips where Kubernetes' programs are wanted and can neither be found nor built."""
+    if server_name == "kubernetes":
+        request.getfixturevalue("light_programs")
+
+
+@pytest.fixture
 def people(server: People) -> People:
     return server
 
 
 @pytest_asyncio.fixture
-async def mortal(server_name: str) -> AsyncIterator[Mortal]:
+async def mortal(server_name: str, _programs_are_there: None) -> AsyncIterator[Mortal]:
     own: AbstractAsyncContextManager[Mortal]
     own = EmbeddedServer() if server_name == "embedded" else LightCluster()
     async with own as started:
@@ -136,7 +143,7 @@ async def mortal(server_name: str) -> AsyncIterator[Mortal]:
 
 
 @pytest_asyncio.fixture
-async def forgetful(server_name: str) -> AsyncIterator[Mortal]:
+async def forgetful(server_name: str, _programs_are_there: None) -> AsyncIterator[Mortal]:
     """One that drops its history every second."""
     own: AbstractAsyncContextManager[Mortal]
     if server_name == "embedded":
