@@ -74,6 +74,8 @@ install_environment() {
   .venv/bin/pip --disable-pip-version-check --quiet install --require-hashes --only-binary :all: \
     --requirement requirements-dev.lock
   .venv/bin/pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+  # A launcher's sandbox cannot write, so what is not compiled now is compiled at each of its starts.
+  .venv/bin/python -m compileall -q src
   borrow_libvirt
   know_sources
   printf '%s' "$wanted" >$stamp
