@@ -83,6 +83,19 @@ async def test_an_image_that_reaches_for_a_file_of_the_host_is_refused_and_nothi
     assert files(tmp_path) == before
 
 
+async def test_an_image_that_was_cut_short_is_refused_and_not_read_as_zeros(tmp_path: Path) -> None:
+    whole, short = tmp_path / "whole", tmp_path / "short"
+    whole.write_bytes(bytes(range(256)) * (MIB // 64))
+    await run("qemu-img", "convert", "-f", "raw", "-O", "qcow2", whole, short)
+    with short.open("r+b") as file:
+        file.truncate(short.stat().st_size // 2)
+    before = files(tmp_path)
+    plan = Overlay(volume="root", path=str(tmp_path / "a/root.qcow2"), backing=str(short))
+    with pytest.raises(UserError, match="the image of volume 'root' is damaged or cut short"):
+        await made(plan)
+    assert files(tmp_path) == before
+
+
 async def test_a_missing_image_is_named(tmp_path: Path) -> None:
     plan = Overlay(volume="root", path=str(tmp_path / "r"), backing=str(tmp_path / "nothing"))
     with pytest.raises(UserError, match=rf"no disk image at {tmp_path}/nothing"):

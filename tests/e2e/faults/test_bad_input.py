@@ -88,9 +88,11 @@ def test_an_image_that_was_changed(refused: Callable[..., str]) -> None:
 
 
 def test_a_disk_that_is_cut_short(refused: Callable[..., str], tmp_path: Path) -> None:
-    whole = qcow2(tmp_path, "64M")
+    whole = qcow2(tmp_path, "-o", "preallocation=falloc", "8M")
     said = refused(a_spec(), archive(disk(whole[:60], "disk/disk.qcow2")))
     assert "is refused" in said
+    said = refused(a_spec(), archive(disk(whole[: len(whole) // 2], "disk/disk.qcow2")))
+    assert "is damaged or cut short" in said
 
 
 def test_a_disk_that_reaches_for_a_file_of_the_host(

@@ -19,6 +19,7 @@ import msgspec
 from kubevirt.base.errors import UserError
 from kubevirt.host import iso
 from kubevirt.host.qemu_img import disks as images
+from kubevirt.host.qemu_img.checking import check
 from kubevirt.host.qemu_img.image import admit
 from kubevirt.host.qemu_img.program import FORMATS, Format
 from kubevirt.virt.convert.facts import BackingFacts, BlockSizes, VolumeFacts
@@ -138,6 +139,12 @@ class Disks:
 
 async def _overlay(plan: Overlay) -> Disk:
     below = await admit(plan.backing, _format(plan.backing_format))
+    if not (await check(below)).is_whole:
+        # QEMU would read what is missing as zeros, and the guest would find out much later.
+        raise UserError(
+            f"the image of volume {shown(plan.volume)} is damaged or cut short; build or fetch it anew",
+            reason="DamagedImage",
+        )
     is_new = await images.create_overlay(plan.path, below)
     disk = _at(plan.path, is_new=is_new)
     backing = BackingFacts(
