@@ -79,7 +79,8 @@ async def test_of_the_machines_files_it_sees_what_it_was_given(run: Run) -> None
     top = await inside(run, "import json, os; print(json.dumps(sorted(os.listdir('/'))))")
     ours = {path.parts[1] for path in sandbox.python_paths()}
     system = {"bin", "lib", "lib32", "lib64", "libx32", "sbin", "usr"}
-    assert set(top) - system - ours == {"dev", "etc", "proc", "run", "sys", "tmp", "var"}
+    given = {"dev", "etc", "proc", "run", "sys", "tmp", "var"}
+    assert set(top) - system - ours == given - ours  # a checkout may itself be below /tmp
     for hidden in ("/root", "/home", "/var/run/docker.sock", "/etc/shadow", "/var/lib", "/boot"):
         assert await inside(run, f"import os; print(int(os.path.exists({hidden!r})))") == 0, hidden
 
