@@ -1,8 +1,9 @@
 """Runs the suites in order and ends with one table.
 
-A suite is a folder below tests/ that holds tests. Each has a pytest run of its own, in random order,
-on all cores where its tests can share the machine. Nothing is left out in silence: what was skipped
-stands below the table with its reason, and a suite in which no test ran has failed.
+A suite is a folder below tests/ that holds tests, or one of several ways to run them. Each has a pytest
+run of its own, in random order, on all cores where its tests can share the machine. Nothing is left out
+in silence: what was skipped stands below the table with its reason, and a suite in which no test ran
+has failed.
 """
 
 import argparse
@@ -28,6 +29,14 @@ class Suite:
     programs: Sequence[str] | None = None
     """Arguments for cluster-up's builder, where Kubernetes' programs are needed."""
     needs_root: bool = False
+    folder: str = ""
+    """Below tests/, where that is not its name: one folder may be run in several ways."""
+    options: Sequence[str] = ()
+    """For pytest."""
+
+    @property
+    def tests(self) -> str:
+        return self.folder or self.name
 
 
 # From the quickest to the slowest: who broke something basic hears of it first.
@@ -35,6 +44,7 @@ KNOWN = (
     Suite("unit"),
     Suite("property"),
     Suite("contract", programs=["--light"]),
+    Suite("embedded", programs=["--light"], folder="contract", options=["--server=embedded"]),
     Suite("component"),
     Suite("sim"),
     Suite("guest"),
@@ -85,8 +95,8 @@ def suites_in(root: Path) -> Mapping[str, Suite]:
     """The suites that exist. One that nobody has thought of here runs too, at the end, alone."""
     folders = (root / "tests").iterdir()
     found = {each.name for each in folders if each.is_dir() and any(each.rglob("test_*.py"))}
-    known = [suite for suite in KNOWN if suite.name in found]
-    others = sorted(found - {suite.name for suite in KNOWN} - {"perf"})  # perf is `make bench`
+    known = [suite for suite in KNOWN if suite.tests in found]
+    others = sorted(found - {suite.tests for suite in KNOWN} - {"perf"})  # perf is `make bench`
     return {
         suite.name: suite for suite in (*known, *(Suite(name, parallel=False) for name in others))
     }
@@ -101,7 +111,8 @@ def run(suite: Suite, root: Path, report: Path, pytest_options: Sequence[str]) -
     if suite.programs is not None and not build(suite, root):
         problem = "Kubernetes' programs could not be built; the builder says why above"
         return Outcome(suite.name, failed=1, seconds=time.monotonic() - began, problem=problem)
-    command = [sys.executable, "-m", "pytest", f"tests/{suite.name}", f"--junitxml={report}", "-q"]
+    command = [sys.executable, "-m", "pytest", f"tests/{suite.tests}", f"--junitxml={report}", "-q"]
+    command += suite.options
     command += [f"--numprocesses={len(os.sched_getaffinity(0))}"] if suite.parallel else []
     code = _call([*command, *pytest_options], root)
     outcome = read(suite.name, report, code)

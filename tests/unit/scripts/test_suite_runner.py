@@ -74,7 +74,7 @@ def test_a_suite_that_is_not_there_is_named_with_those_that_are(
     give(checkout, "unit", PASSING)
     give(checkout, "contract", PASSING)
     assert runner.main(["nope"], checkout) == 2
-    assert last_line(capfd) == "test: there is no suite nope; there are: unit, contract"
+    assert last_line(capfd) == "test: there is no suite nope; there are: unit, contract, embedded"
 
 
 def test_a_folder_that_nobody_thought_of_is_a_suite_too(checkout: Path) -> None:
@@ -82,6 +82,13 @@ def test_a_folder_that_nobody_thought_of_is_a_suite_too(checkout: Path) -> None:
         give(checkout, name, PASSING)
     (checkout / "tests" / "golden").mkdir()
     assert list(runner.suites_in(checkout)) == ["unit", "cluster", "zebra"]
+
+
+def test_a_folder_may_be_run_in_several_ways(checkout: Path) -> None:
+    give(checkout, "contract", PASSING)
+    suites = runner.suites_in(checkout)
+    assert [suite.tests for suite in suites.values()] == ["contract", "contract"]
+    assert suites["embedded"].options == ["--server=embedded"]
 
 
 def test_what_follows_two_dashes_goes_to_pytest(
@@ -101,7 +108,7 @@ def test_kubernetes_is_built_before_the_suites_that_need_it(
     builder.parent.mkdir()
     builder.write_text(f"#!/bin/sh\necho building $*\nexit {code}\n")
     builder.chmod(0o755)
-    assert runner.main(QUICKLY, checkout) == status
+    assert runner.main(["contract", *QUICKLY], checkout) == status
     output = capfd.readouterr().out
     assert "building build --light" in output
     assert ("could not be built" in output) == bool(code)
