@@ -56,13 +56,17 @@ def pss_bytes(pid: int) -> int:
 
 def _family(pid: int) -> Iterator[int]:
     yield pid
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = task.read_text().split()
-        except OSError:
-            continue
-        for child in children:
-            yield from _family(int(child))
+    for child in _children(pid):
+        yield from _family(child)
+
+
+def _children(pid: int) -> list[int]:
+    """Of all its threads. It may end while one looks, and then has none."""
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except OSError:
+        return []
 
 
 def _seen(pid: int) -> Process | None:
