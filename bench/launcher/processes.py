@@ -7,6 +7,7 @@ over all processes is what the machine really spends.
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,13 +61,12 @@ def _family(pid: int) -> Iterator[int]:
         yield from _family(child)
 
 
-def _children(pid: int) -> list[int]:
-    """Of all its threads. It may end while one looks, and then has none."""
-    try:
-        tasks = list(Path(f"/proc/{pid}/task").iterdir())
-        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
-    except OSError:
-        return []
+def _children(pid: int) -> Iterator[int]:
+    """Of all its threads. It or any of them may end while one looks, and then has none."""
+    with suppress(OSError):
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            with suppress(OSError):
+                yield from map(int, (thread / "children").read_text().split())
 
 
 def _seen(pid: int) -> Process | None:
