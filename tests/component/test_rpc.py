@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,7 @@ async def test_a_launcher_that_is_too_busy_to_greet_quickly_is_waited_for(
 ) -> None:
     """It was taken for dead after 50 ms, on a machine that had other work."""
     path, door = str(tmp_path / "sock"), str(tmp_path / "door")
+    everybody_left = asyncio.Event()
 
     async def let_in_late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await asyncio.sleep(0.5)
@@ -114,19 +116,22 @@ async def test_a_launcher_that_is_too_busy_to_greet_quickly_is_waited_for(
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(pass_on(reader, ours))
             tasks.create_task(pass_on(theirs, writer))
+        everybody_left.set()
 
     async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await reader.read(65536):
-            writer.write(data)
-        writer.close()
+        with closing(writer), suppress(OSError):
+            while data := await reader.read(65536):
+                writer.write(data)
 
     services = {cmd.SERVICE: answering, cmd.INFO_SERVICE: answering}
     async with (
         serving.serving(path, services),
         await asyncio.start_unix_server(let_in_late, door),
-        Caller(door, "the launcher") as caller,
     ):
-        assert await cmd.Launcher(caller).versions() == ["1"]
+        async with Caller(door, "the launcher") as caller:
+            assert await cmd.Launcher(caller).versions() == ["1"]
+        async with asyncio.timeout(10):
+            await everybody_left.wait()
 
 
 async def test_nobody_at_the_socket_is_said_at_once(tmp_path: Path) -> None:

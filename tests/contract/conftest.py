@@ -149,7 +149,9 @@ async def forgetful(server_name: str, _programs_are_there: None) -> AsyncIterato
     if server_name == "embedded":
         own = EmbeddedServer(keep_s=1)
     else:
-        own = LightCluster(api_flags={"etcd-compaction-interval": "1s"})
+        # Without the snapshots that its cache would keep of what etcd has dropped.
+        flags = {"etcd-compaction-interval": "1s", "feature-gates": "ListFromCacheSnapshot=false"}
+        own = LightCluster(api_flags=flags)
     async with own as started:
         yield started
 

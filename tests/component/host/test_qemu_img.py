@@ -188,8 +188,16 @@ async def test_a_deep_table_of_snapshots_ends_by_a_limit(tmp_path: Path) -> None
 
 
 async def test_the_processor_time_for_an_image_is_limited(tmp_path: Path) -> None:
-    said = await refusal(an_image(tmp_path), ImageLimits(cpu_s=0))
+    said = await refusal_in_the_end(an_image(tmp_path), ImageLimits(cpu_s=0))
     assert said.endswith(("used up the CPU time it was allowed", "was ended by signal 9 (Killed)"))
+
+
+async def refusal_in_the_end(path: str, limits: ImageLimits) -> str:
+    """A program that is quick enough is done before the kernel looks how long it took."""
+    for _ in range(200):
+        with contextlib.suppress(pytest.fail.Exception):
+            return await refusal(path, limits)
+    pytest.fail("the limit was never noticed")
 
 
 async def test_a_disk_that_does_not_answer_is_tried_again(tmp_path: Path) -> None:
