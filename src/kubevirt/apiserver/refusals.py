@@ -61,23 +61,6 @@ def modified(kind: Kind, name: str) -> Refusal:
     )
 
 
-def other_uid(kind: Kind, name: str, wanted: str, found: str) -> Refusal:
-    return conflict(
-        kind,
-        name,
-        f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}",
-    )
-
-
-def other_version(kind: Kind, name: str, wanted: str, found: str) -> Refusal:
-    return conflict(
-        kind,
-        name,
-        f"Precondition failed: ResourceVersion in precondition: {wanted}, ResourceVersion in object "
-        f"meta: {found}",
-    )
-
-
 def invalid(kind: Kind, name: str, causes: Iterable[StatusCause]) -> Refusal:
     """The causes tell the field; the message joins them as Go does."""
     causes = tuple(causes)
@@ -126,11 +109,6 @@ def method_not_allowed() -> Refusal:
     )
 
 
-def not_acceptable(offered: Iterable[str]) -> Refusal:
-    message = f"only the following media types are accepted: {', '.join(offered)}"
-    return refusal(406, "NotAcceptable", message)
-
-
 def unsupported_media_type(accepted: Iterable[str]) -> Refusal:
     message = (
         "the body of the request was in an unknown format - accepted media types include: "
@@ -142,15 +120,6 @@ def unsupported_media_type(accepted: Iterable[str]) -> Refusal:
 def too_large(limit: int = BODY_LIMIT) -> Refusal:
     message = f"Request entity too large: limit is {limit}"
     return refusal(413, "RequestEntityTooLarge", message)
-
-
-def too_many_requests(retry_after_s: int = 1) -> Refusal:
-    return refusal(
-        429,
-        "TooManyRequests",
-        "Too many requests, please try again later.",
-        details=StatusDetails(retry_after_seconds=retry_after_s),
-    )
 
 
 # About the past and the future

@@ -1,8 +1,8 @@
 """The door: who comes in, and what they may. Both are ports; what stands here is the least of both.
 
 A client shows a bearer token or a certificate that the settings know; whoever shows neither is
-anonymous and may only ask how the server is. Service accounts, front proxies and RBAC will be other
-implementations of the same two protocols.
+anonymous and may only ask how the server is. Service accounts, front proxies and RBAC are other
+implementations of the same two protocols, in `doors.py`.
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from typing import Any, Final, Protocol
 
 from aiohttp import web
 
-from kubevirt.api.meta import StatusDetails
+from kubevirt.apiserver.auth.decision import forbidden
 from kubevirt.apiserver.http.asked import Asked
-from kubevirt.apiserver.refusals import Refusal, refusal, unauthorized
+from kubevirt.apiserver.refusals import unauthorized
 from kubevirt.apiserver.registry.identity import ANONYMOUS, MASTERS, Identity
 
 AUTHENTICATED: Final = "system:authenticated"
@@ -69,20 +69,3 @@ class MastersOnly:
         if asked.verb == "get" and asked.path.startswith(OPEN_TO_ALL):
             return
         raise forbidden(asked, identity)
-
-
-def forbidden(asked: Asked, identity: Identity) -> Refusal:
-    """Who may not do what to which, as Kubernetes says it."""
-    if not asked.is_resource:
-        message = f'forbidden: User "{identity.user}" cannot {asked.verb} path "{asked.path}"'
-        return refusal(403, "Forbidden", message, details=StatusDetails())
-    resource = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
-    subject = f'{resource} "{asked.name}"' if asked.name else resource
-    what = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
-    where = f' in the namespace "{asked.namespace}"' if asked.namespace else " at the cluster scope"
-    message = (
-        f'{subject} is forbidden: User "{identity.user}" cannot {asked.verb} resource "{what}" '
-        f'in API group "{asked.group}"{where}'
-    )
-    details = StatusDetails(name=asked.name, group=asked.group, kind=asked.resource)
-    return refusal(403, "Forbidden", message, details=details)

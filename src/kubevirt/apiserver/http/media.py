@@ -13,7 +13,6 @@ import msgspec
 
 JSON: Final = "application/json"
 YAML: Final = "application/yaml"
-STREAM: Final = "application/json;stream=watch"
 OFFERED: Final = (JSON, YAML)
 META_GROUP: Final = "meta.k8s.io"
 TABLE: Final = "Table"
