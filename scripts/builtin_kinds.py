@@ -1,7 +1,9 @@
 """Writes the tables of built-in kinds from what a real kube-apiserver says of itself.
 
-    scripts/builtin_kinds.py           starts the light cluster and writes both tables
+    scripts/builtin_kinds.py           starts the light cluster and writes all tables
     tests/contract                     compares them with the server under test
+
+How they are written in protobuf no server tells: `wire_numbers.py` finds it in the sources.
 
 Names, types and how fields merge are facts; descriptions are not taken over.
 """
@@ -60,7 +62,17 @@ KINDS = {
 """Those that are served; all other kinds do not exist here."""
 
 EVERY_VERB = 8
-SUBRESOURCES = {"status", "binding", "eviction", "exec", "finalize", "log", "token"}
+SUBRESOURCES = {
+    "attach",
+    "binding",
+    "ephemeralcontainers",
+    "eviction",
+    "exec",
+    "finalize",
+    "log",
+    "status",
+    "token",
+}
 BODIES = {
     "authentication.k8s.io": "TokenRequest",
     "autoscaling": "Scale",
@@ -72,15 +84,15 @@ BESIDE = {"DeleteOptions", "ListMeta"}
 """Types that belong to no kind."""
 
 PLAIN = {
-    "FieldsV1": "object",
+    "FieldsV1": "fields",
     "IntOrString": "int-or-string",
-    "JSON": "any",
-    "JSONSchemaPropsOrArray": "any",
-    "JSONSchemaPropsOrBool": "any",
-    "JSONSchemaPropsOrStringArray": "any",
+    "JSON": "json",
+    "JSONSchemaPropsOrArray": "schema-or-array",
+    "JSONSchemaPropsOrBool": "schema-or-bool",
+    "JSONSchemaPropsOrStringArray": "schema-or-strings",
     "MicroTime": "time",
     "Quantity": "quantity",
-    "RawExtension": "object",
+    "RawExtension": "raw",
     "Time": "time",
 }
 
@@ -244,8 +256,24 @@ def _resource_lines(found: list[Any], kinds: set[str]) -> Iterator[str]:
         yield "  " + " ".join(words)
 
 
+def bodies() -> Iterator[tuple[str, str]]:
+    """What requests may carry: the package of each kind, and its name."""
+    for group, kinds in KINDS.items():
+        yield from ((GROUPS[group], kind) for kind in kinds.split())
+    yield from ((GROUPS[group], kind) for group, kind in BODIES.items())
+    yield "meta", "DeleteOptions"
+
+
+def type_names() -> set[str]:
+    """Those of the table of types."""
+    lines = (TABLES / "types.txt").read_text().splitlines()
+    return {line.split()[0] for line in lines if not line.startswith(" ")}
+
+
 async def main() -> None:
-    sys.path.insert(0, str(ROOT / "cluster-up"))
+    sys.path[:0] = [str(ROOT), str(ROOT / "cluster-up")]
+    from scripts import wire_numbers  # noqa: PLC0415
+
     from clusterup.light import LightCluster  # noqa: PLC0415  # after the path is set
     from kubevirt.kube.access import kubeconfig  # noqa: PLC0415
     from kubevirt.kube.client import Client  # noqa: PLC0415
@@ -260,6 +288,7 @@ async def main() -> None:
 
         (TABLES / "types.txt").write_text(await types_table(get))
         (TABLES / "resources.txt").write_text(await resources_table(get))
+    (TABLES / "wire.txt").write_text(wire_numbers.wire_table(bodies(), type_names()))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ administrator, `forgetful` history, `mortal` servers that can be killed.
 import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,14 +20,14 @@ import pytest_asyncio
 from tests.contract import not_yet
 from tests.contract.embedded import EmbeddedServer
 from tests.contract.lamps import LAMP_CRD, LAMPS
+from tests.contract.mortal import MortalCluster, MortalEmbedded
 
-from clusterup.light import LightCluster
 from clusterup.pytest_plugin import session_loop
 from kubevirt.api.resource import Resource
 from kubevirt.kube.access import kubeconfig
 from kubevirt.kube.access.config import Config
 from kubevirt.kube.client import Client
-from kubevirt.kube.errors import NoSuchResource
+from kubevirt.kube.errors import AlreadyExists, NoSuchResource
 
 NAMESPACES: Resource[dict[str, Any]] = Resource(
     "", "v1", "namespaces", "Namespace", False, dict[str, Any]
@@ -67,11 +67,26 @@ class People(Server, Protocol):
 
 
 class Mortal(Server, Protocol):
-    """A server that can be killed and started again."""
+    """A server that can be killed and started again, alone or with its store."""
+
+    @property
+    def apiserver_pid(self) -> int: ...
 
     async def kill_apiserver(self) -> None: ...
 
     async def start_apiserver(self) -> None: ...
+
+    async def restart_store(self) -> None: ...
+
+    async def stop_all(self) -> None: ...
+
+    async def start_all(self) -> None: ...
+
+    def save(self, backup: Path) -> None:
+        """All data, into a folder to be made. Nothing may run meanwhile."""
+        ...
+
+    def restore(self, backup: Path) -> None: ...
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -80,6 +95,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=["kubernetes", "embedded"],
         default="kubernetes",
         help="the server under test",
+    )
+    parser.addoption(
+        "--record-answers",
+        action="store_true",
+        help="write down what a real server answers (see oracle.py); in one process",
     )
 
 
@@ -102,6 +122,11 @@ def config_of(path: Path) -> Config:
 def server_name(pytestconfig: pytest.Config) -> str:
     # The option is unknown when pytest is started above this folder.
     return str(pytestconfig.getoption("--server", "kubernetes"))
+
+
+@pytest.fixture(scope="session")
+def records_answers(pytestconfig: pytest.Config) -> bool:
+    return bool(pytestconfig.getoption("--record-answers", default=False))
 
 
 @pytest.fixture(scope="session")
@@ -137,7 +162,7 @@ def people(server: People) -> People:
 @pytest_asyncio.fixture
 async def mortal(server_name: str, _programs_are_there: None) -> AsyncIterator[Mortal]:
     own: AbstractAsyncContextManager[Mortal]
-    own = EmbeddedServer() if server_name == "embedded" else LightCluster()
+    own = MortalEmbedded() if server_name == "embedded" else MortalCluster()
     async with own as started:
         yield started
 
@@ -147,11 +172,11 @@ async def forgetful(server_name: str, _programs_are_there: None) -> AsyncIterato
     """One that drops its history every second."""
     own: AbstractAsyncContextManager[Mortal]
     if server_name == "embedded":
-        own = EmbeddedServer(keep_s=1)
+        own = MortalEmbedded(keep_s=1)
     else:
         # Without the snapshots that its cache would keep of what etcd has dropped.
         flags = {"etcd-compaction-interval": "1s", "feature-gates": "ListFromCacheSnapshot=false"}
-        own = LightCluster(api_flags=flags)
+        own = MortalCluster(api_flags=flags)
     async with own as started:
         yield started
 
@@ -163,14 +188,21 @@ async def client(server: Server) -> AsyncIterator[Client]:
 
 
 @pytest.fixture
-async def namespace(client: Client, server_name: str) -> AsyncIterator[str]:
+async def namespace(client: Client) -> AsyncIterator[str]:
     """A fresh one, in which pods can be created; deleted afterwards."""
     made = await client.create(NAMESPACES, {"metadata": {"generateName": "contract-"}})
     name: str = made["metadata"]["name"]
-    if server_name == "kubernetes":  # on the embedded server nobody asks for a service account yet
-        await _has_service_account(client, name)
+    await _has_service_account(client, name)
     yield name
     await client.delete(NAMESPACES, name)
+
+
+@pytest.fixture
+async def an_account(client: Client) -> None:
+    """Pods can be created in the namespace `default`."""
+    account = {"metadata": {"name": "default"}}
+    with suppress(AlreadyExists):
+        await client.create(SERVICE_ACCOUNTS, account, "default")
 
 
 async def _has_service_account(client: Client, namespace: str) -> None:

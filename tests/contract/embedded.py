@@ -17,6 +17,7 @@ from clusterup import (
     api,
     binaries,
     certificates,
+    controlplane,
     kubeconfigs,
     pki,
     ports,
@@ -30,9 +31,17 @@ _START_LIMIT_S = 30.0
 
 
 class EmbeddedServer:
-    def __init__(self, *, keep_s: float | None = None) -> None:
-        """`keep_s` is for how long it remembers the past."""
+    def __init__(
+        self,
+        *,
+        keep_s: float | None = None,
+        event_ttl_s: float | None = None,
+        has_audit_log: bool = False,
+    ) -> None:
+        """`keep_s` is for how long it remembers the past, `event_ttl_s` for how long Events."""
         self._keep_s = keep_s
+        self._has_audit_log = has_audit_log
+        self._event_ttl_s = event_ttl_s
         self._port: ports.Port | None = None
 
     async def __aenter__(self) -> Self:
@@ -66,8 +75,15 @@ class EmbeddedServer:
         argv += ["--data", str(self.folder / "store.db"), "--port", str(self._port.number)]
         argv += ["--tls-cert", self._trust.file("apiserver.crt")]
         argv += ["--tls-key", self._trust.file("apiserver.key")]
-        argv += ["--client-ca", str(self._trust.ca_file)]
+        argv += ["--service-cidr", controlplane.SERVICE_CIDR]
+        argv += ["--kubelet-ca", str(self._trust.ca_file)]
+        argv += ["--kubelet-client-cert", self._trust.file("apiserver-kubelet-client.crt")]
+        argv += ["--kubelet-client-key", self._trust.file("apiserver-kubelet-client.key")]
+        argv += ["--client-ca", str(self._trust.ca_file), "--root-ca", str(self._trust.ca_file)]
         argv += [] if self._keep_s is None else ["--keep-s", str(self._keep_s)]
+        if self._has_audit_log:
+            argv += ["--audit-log", str(self.folder / "audit.log")]
+        argv += [] if self._event_ttl_s is None else ["--event-ttl-s", str(self._event_ttl_s)]
         self.log = self.folder / "apiserver.log"
         self._daemon = processes.Daemon("apiserver", argv, self.log)
         try:
@@ -81,6 +97,11 @@ class EmbeddedServer:
         if self._port:
             self._port.release()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    @property
+    def pid(self) -> int:
+        assert self._daemon.pid is not None  # it is started before anybody has it
+        return self._daemon.pid
 
     async def kill_apiserver(self) -> None:
         await self._daemon.kill()
@@ -108,6 +129,14 @@ class EmbeddedServer:
             authority=self._trust.ca_file.read_bytes(),
             client=self._trust.authority().client(user, groups, validity),
         )
+
+    @property
+    def ca_file(self) -> Path:
+        return self._trust.ca_file
+
+    def server_certificate(self, name: str, hosts: Sequence[str]) -> certificates.Pair:
+        """For a node, or somebody else whom the server asks."""
+        return self._trust.authority().server(name, hosts)
 
     async def service_account_token(
         self, namespace: str = "default", name: str = "default", *, seconds: int = 3600

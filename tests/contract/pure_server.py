@@ -35,6 +35,7 @@ class PureServer:
         spec = crd["spec"]
         self.kind: str = spec["names"]["kind"]
         self.qualified_kind = f"{self.kind}.{spec['group']}"
+        self._is_namespaced = spec["scope"] == "Namespaced"
         pool = Pool()
         self.schemas = {
             f"{spec['group']}/{version['name']}": CustomSchema(
@@ -157,7 +158,7 @@ class PureServer:
     ) -> None:
         schema = self.schemas[api_version]
         if live is None:
-            errors = schema.errors_of_new(made, is_namespaced=True)
+            errors = schema.errors_of_new(made, is_namespaced=self._is_namespaced)
         elif subresource == "status":
             errors = schema.errors_of_status_change(made, live)
         else:

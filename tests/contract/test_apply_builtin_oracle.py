@@ -19,15 +19,16 @@ from kubevirt.kube.client import Client
 from kubevirt.kube.errors import ApiError, NotFound
 
 
-def _template(**spec: Any) -> Object:
-    return {"metadata": {"labels": {"app": "x"}}, "spec": spec}
-
-
 def _container(name: str, **more: Any) -> Object:
     return {"name": name, "image": f"{name}:1", **more}
 
 
 PORTS = [{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}]
+CLAIM = {
+    "accessModes": ["ReadWriteOnce"],
+    "storageClassName": "",
+    "resources": {"requests": {"storage": "1Gi"}},
+}
 KINDS: dict[str, tuple[str, str, list[tuple[str, Object, bool]]]] = {
     "ConfigMap": (
         "api/v1",
@@ -59,56 +60,63 @@ KINDS: dict[str, tuple[str, str, list[tuple[str, Object, bool]]]] = {
             ("ann", {"spec": {"ports": [{"port": 80, "protocol": "UDP", "name": "u"}]}}, False),
         ],
     ),
-    "Deployment": (
-        "apis/apps/v1",
-        "deployments",
+    "Pod": (
+        "api/v1",
+        "pods",
         [
             (
                 "ann",
                 {
                     "spec": {
-                        "replicas": 0,
-                        "selector": {"matchLabels": {"app": "x"}},
-                        "template": _template(
-                            containers=[_container("a", ports=PORTS, args=["x"]), _container("b")],
-                            tolerations=[{"key": "k"}],
-                            volumes=[{"name": "v", "emptyDir": {}}],
-                        ),
+                        "schedulerName": "nobody",
+                        "containers": [_container("a", ports=PORTS, args=["x"]), _container("b")],
+                        "tolerations": [{"key": "k", "operator": "Exists"}],
+                        "volumes": [{"name": "v", "emptyDir": {}}],
                     }
                 },
                 False,
             ),
+            ("bob", {"spec": {"containers": [{"name": "a", "image": "a:2"}]}}, False),
+            ("bob", {"spec": {"containers": [{"name": "a", "image": "a:2"}]}}, True),
             (
                 "bob",
                 {
-                    "spec": {
-                        "replicas": 0,
-                        "template": {
-                            "spec": {
-                                "containers": [
-                                    _container("a", args=["y"], env=[{"name": "E", "value": "1"}])
-                                ],
-                                "nodeSelector": {"zone": "a"},
-                                "tolerations": [{"key": "other"}],
-                            }
-                        },
-                    }
+                    "metadata": {"labels": {"x": "y"}},
+                    "spec": {"containers": [{"name": "a", "image": "a:2"}, _container("b")]},
                 },
                 False,
             ),
+            ("cid", {"spec": {"containers": [{"name": "a", "ports": PORTS[1:]}]}}, False),
+            ("cid", {"spec": {"activeDeadlineSeconds": 500}}, False),
+        ],
+    ),
+    "EndpointSlice": (
+        "apis/discovery.k8s.io/v1",
+        "endpointslices",
+        [
             (
-                "bob",
+                "ann",
                 {
-                    "spec": {
-                        "replicas": 0,
-                        "template": {
-                            "spec": {"containers": [{"name": "a", "env": [{"name": "E"}]}]}
-                        },
-                    }
+                    "addressType": "IPv4",
+                    "endpoints": [{"addresses": ["10.0.0.1"]}],
+                    "ports": [{"name": "a", "port": 80}],
                 },
                 False,
             ),
-            ("cid", {"spec": {"minReadySeconds": 5, "strategy": {"type": "RollingUpdate"}}}, True),
+            ("bob", {"addressType": "IPv4", "ports": [{"name": "b", "port": 81}]}, False),
+            ("bob", {"addressType": "IPv4", "ports": [{"name": "b", "port": 81}]}, True),
+            ("ann", {"addressType": "IPv4"}, False),
+        ],
+    ),
+    "PersistentVolumeClaim": (
+        "api/v1",
+        "persistentvolumeclaims",
+        [
+            ("ann", {"spec": CLAIM, "metadata": {"labels": {"a": "1"}}}, False),
+            ("bob", {"spec": CLAIM}, False),
+            ("bob", {"metadata": {"labels": {"a": "2"}, "finalizers": ["x.y/z"]}}, False),
+            ("bob", {"metadata": {"labels": {"a": "2"}, "finalizers": ["x.y/z"]}}, True),
+            ("bob", {"metadata": {"labels": {"a": "2"}}}, False),
         ],
     ),
 }

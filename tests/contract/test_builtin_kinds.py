@@ -1,7 +1,10 @@
-"""Our tables of built-in kinds against what a server says of itself."""
+"""Our tables of built-in kinds against what a server says of itself, and its sources."""
 
+import pytest
 from scripts import builtin_kinds as survey
+from scripts import wire_numbers
 
+from clusterup import errors
 from kubevirt.kube.client import Client
 
 
@@ -17,3 +20,11 @@ async def test_names_scopes_verbs_and_subresources_are_those_of_the_server(clien
         return await client.raw("GET", path)
 
     assert await survey.resources_table(get) == (survey.TABLES / "resources.txt").read_text()
+
+
+def test_numbers_in_protobuf_are_those_of_the_sources() -> None:
+    try:
+        found = wire_numbers.wire_table(survey.bodies(), survey.type_names())
+    except (wire_numbers.SourcesMissingError, errors.Missing) as reason:
+        pytest.skip(str(reason))
+    assert found == (survey.TABLES / "wire.txt").read_text()

@@ -6,7 +6,8 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from tests.contract.conftest import CRDS, NAMESPACES, Mortal, config_of
+from tests.contract.conftest import NAMESPACES, Mortal, config_of
+from tests.contract.forgetting import until_forgotten
 from tests.contract.lamps import CONFIG_MAPS, TYPED_CONFIG_MAPS, a_config_map, a_lamp
 
 from kubevirt.api.resource import Resource
@@ -284,17 +285,3 @@ async def test_a_watch_of_forgotten_history_is_expired(forgetful: Mortal) -> Non
         await forgetful.start_apiserver()
         with pytest.raises(Expired, match="too old resource version"):
             await take(client, 1, "default", resource_version=version)
-
-
-async def until_forgotten(client: Client, version: str) -> None:
-    """Writes go on, and old versions are dropped once they are some seconds old."""
-    async with asyncio.timeout(30):
-        for number in range(1000):
-            try:
-                await client.list(
-                    CRDS, resource_version=version, resource_version_match="Exact", limit=1
-                )
-            except Expired:
-                return
-            await client.create(CONFIG_MAPS, a_config_map(f"noise-{number}"), "default")
-            await asyncio.sleep(0.2)

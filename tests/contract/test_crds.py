@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from tests.contract.conftest import Server
+from tests.contract.containment import holds
 from tests.contract.embedded import EmbeddedServer
 
 from clusterup.light import LightCluster
@@ -47,7 +49,10 @@ def applied(server: Server, kubectl: Kubectl, tmp_path_factory: pytest.TempPathF
     with session_loop() as loop:
         said = loop.run(server.run_kubectl(cache, "apply", "-f", str(CRD_FOLDER)))
         names = [f"crd/{definition.name}" for definition in DEFINITIONS]
-        loop.run(server.run_kubectl(cache, "wait", "--for=condition=Established", *names))
+        wait = (cache, "wait", "--for=condition=Established", *names)
+        while (waited := loop.run(server.run_kubectl(*wait, check=False))).code:
+            # kubectl cannot wait for what Kubernetes has not looked at yet: conditions are a null.
+            assert "accessor error" in waited.stderr, waited.stderr
     return said.stdout + said.stderr
 
 
@@ -87,6 +92,38 @@ async def test_explain_reads_well(applied: str, kubectl: Kubectl) -> None:
     assert "FIELD: disks <[]Object>" in said
     assert "Place in the boot sequence, from 1; unique over disks and interfaces." in said
     assert "name\t<string> -required-" in said
+
+
+async def test_every_kind_is_explained(applied: str, kubectl: Kubectl) -> None:
+    for definition in DEFINITIONS:
+        said = await kubectl("explain", f"{definition.name.partition('.')[0]}.spec")
+        assert f"KIND:       {definition.resource.kind}\n" in said
+        assert "FIELD: spec <Object>" in said
+        assert "<no description>" not in said.partition("FIELDS:")[0]
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.stem)
+async def test_a_manifest_is_kept_as_it_is_written(
+    manifest: Path, applied: str, client: Client, namespace: str
+) -> None:
+    for document in documents(manifest):
+        group, _, version = document["apiVersion"].rpartition("/")
+        definition = next(
+            each
+            for each in DEFINITIONS
+            if (each.resource.group, each.resource.kind) == (group, document["kind"])
+        )
+        resource = replace(definition.resource.raw, version=version)
+        home = namespace if resource.namespaced else None
+        name = f"{namespace}-{document['metadata']['name']}"
+        metadata = {**document["metadata"], "name": name}
+        metadata.pop("namespace", None)
+        await client.create(resource, {**document, "metadata": metadata}, home)
+        try:
+            kept = await client.get(resource, name, home)
+            assert holds(kept["spec"], document["spec"])
+        finally:
+            await client.delete(resource, name, home)
 
 
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.stem)

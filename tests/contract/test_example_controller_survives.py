@@ -1,7 +1,7 @@
 """The example controller through everything that happens to a control plane.
 
 It runs as a program of its own, is never restarted, and is told nothing. The API server is killed
-in the middle of its work and etcd is restarted under it; objects change right before, right after and
+in the middle of its work and its store is restarted under it; objects change right before, right after and
 in between. In the end every copy is as its original is, nothing is missing, and nothing is left over.
 """
 
@@ -13,10 +13,9 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
-from tests.contract.conftest import config_of
+from tests.contract.conftest import Mortal, Server, config_of
 
 from clusterup import waiting
-from clusterup.light import LightCluster
 from kubevirt.api.core.namespace import ConfigMap, Namespace
 from kubevirt.api.meta import ObjectMeta
 from kubevirt.api.scheme import CONFIG_MAPS, NAMESPACES
@@ -32,16 +31,14 @@ OBJECTS = 30
 
 
 @asynccontextmanager
-async def the_example(
-    cluster: LightCluster, log: Path
-) -> AsyncIterator[asyncio.subprocess.Process]:
+async def the_example(server: Server, log: Path) -> AsyncIterator[asyncio.subprocess.Process]:
     with log.open("wb") as stderr:
         program = await asyncio.create_subprocess_exec(
             sys.executable,
             EXAMPLE,
             SOURCE,
             TARGET,
-            env={"KUBECONFIG": str(cluster.kubeconfig)},
+            env={"KUBECONFIG": str(server.kubeconfig)},
             stderr=stderr,
         )
         try:
@@ -125,17 +122,16 @@ async def converge(client: Client, owner: Owner) -> None:
 
 
 @pytest.mark.timeout(300)
-async def test_a_controller_survives_the_death_of_the_api_server_and_a_restart_of_etcd(
-    start_light_cluster: Callable[..., Awaitable[LightCluster]], tmp_path: Path
+async def test_a_controller_survives_the_death_of_the_api_server_and_a_restart_of_its_store(
+    mortal: Mortal, tmp_path: Path
 ) -> None:
-    cluster = await start_light_cluster()
     log = tmp_path / "example.log"
-    async with Client(config_of(cluster.kubeconfig)) as client:
+    async with Client(config_of(mortal.kubeconfig)) as client:
         for name in (SOURCE, TARGET):
             await client.create(NAMESPACES, Namespace(metadata=ObjectMeta(name=name)))
         owner = Owner(client, random.Random(11))
         await owner.make_changes(40)
-        async with the_example(cluster, log) as example:
+        async with the_example(mortal, log) as example:
             await converge(client, owner)
 
             # kill -9 in the middle of a stream of changes, which go on as soon as they can.
@@ -143,31 +139,29 @@ async def test_a_controller_survives_the_death_of_the_api_server_and_a_restart_o
                 changing = tasks.create_task(owner.make_changes(200))
                 await asyncio.sleep(0.3)
                 assert not changing.done(), "too quick to be interrupted"
-                await cluster.kill_apiserver()
-                await cluster.start_apiserver()
+                await mortal.kill_apiserver()
+                await mortal.start_apiserver()
             await converge(client, owner)
 
             # Once more, with changes before it is noticed that the server is back.
             await owner.make_changes(20)
-            await cluster.kill_apiserver()
-            await cluster.start_apiserver()
+            await mortal.kill_apiserver()
+            await mortal.start_apiserver()
             await owner.make_changes(20)
             await converge(client, owner)
 
-            # etcd goes and comes while the API server stays.
+            # The store goes and comes, while the API server stays where they are two.
             async with asyncio.TaskGroup() as tasks:
                 changing = tasks.create_task(owner.make_changes(200))
                 await asyncio.sleep(0.3)
                 assert not changing.done(), "too quick to be interrupted"
-                await cluster.restart_etcd()
+                await mortal.restart_store()
             await converge(client, owner)
 
             # Both at once.
             await owner.make_changes(20)
-            await cluster.kill_apiserver()
-            await cluster.stop_etcd()
-            await cluster.start_etcd()
-            await cluster.start_apiserver()
+            await mortal.stop_all()
+            await mortal.start_all()
             await owner.make_changes(20)
             await converge(client, owner)
 

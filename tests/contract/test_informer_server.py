@@ -3,14 +3,14 @@
 import asyncio
 import os
 import random
-import shutil
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.conftest import CRDS, config_of
+from tests.contract.conftest import CRDS, Mortal, config_of
 from tests.contract.lamps import CONFIG_MAPS, LAMP_CRD, TYPED_CONFIG_MAPS, ConfigMap, a_config_map
 
 from clusterup.light import LightCluster
@@ -171,16 +171,9 @@ async def test_a_kind_that_is_installed_later_is_waited_for(client: Client) -> N
 
 
 @pytest.fixture
-async def cluster(
-    start_light_cluster: Callable[..., Awaitable[LightCluster]],
-) -> LightCluster:
-    """One to be broken."""
-    return await start_light_cluster()
-
-
-@pytest.fixture
-async def own_client(cluster: LightCluster) -> AsyncIterator[Client]:
-    async with Client(config_of(cluster.kubeconfig)) as client:
+async def own_client(mortal: Mortal) -> AsyncIterator[Client]:
+    """For a server that will be broken."""
+    async with Client(config_of(mortal.kubeconfig)) as client:
         yield client
 
 
@@ -214,9 +207,9 @@ class Painter:
         self.acknowledged.append((done["metadata"]["uid"], done["metadata"]["resourceVersion"]))
 
 
-@pytest.mark.parametrize("fault", ["kill the API server", "restart etcd"])
+@pytest.mark.parametrize("fault", ["kill the API server", "restart the store"])
 async def test_no_change_is_missed_while_the_server_is_broken(
-    cluster: LightCluster, own_client: Client, fault: str
+    mortal: Mortal, own_client: Client, fault: str
 ) -> None:
     informer = informer_of(own_client, namespace="default")
     journal = Journal()
@@ -228,11 +221,11 @@ async def test_no_change_is_missed_while_the_server_is_broken(
             for _ in range(2):
                 await painter.paint_more()
                 if fault == "kill the API server":
-                    await cluster.kill_apiserver()
+                    await mortal.kill_apiserver()
                     await asyncio.sleep(0.5)
-                    await cluster.start_apiserver()
+                    await mortal.start_apiserver()
                 else:
-                    await cluster.restart_etcd()
+                    await mortal.restart_store()
             await painter.paint_more()
         final = await own_client.list(TYPED_CONFIG_MAPS, "default", label_selector=OURS)
         versions = {Key.of(each): each.metadata.resource_version for each in final.items}
@@ -252,12 +245,11 @@ def versions_in(informer: Informer[ConfigMap]) -> dict[Key, str | None]:
 
 
 async def test_a_server_that_hangs_is_noticed_by_its_silence(
-    cluster: LightCluster, own_client: Client
+    mortal: Mortal, own_client: Client
 ) -> None:
     settings = ReflectorSettings(silence_limit_s=2, answer_limit_s=2, backoff=QUICK.backoff)
     informer = informer_of(own_client, settings=settings, namespace="default")
-    pid = cluster._daemons["kube-apiserver"].pid
-    assert pid
+    pid = mortal.apiserver_pid
     async with running(informer):
         await informer.wait_synced()
         os.kill(pid, signal.SIGSTOP)
@@ -271,29 +263,24 @@ async def test_a_server_that_hangs_is_noticed_by_its_silence(
 
 
 async def test_a_server_restored_from_a_backup_is_followed_into_the_past(
-    cluster: LightCluster, own_client: Client
+    mortal: Mortal, own_client: Client, tmp_path: Path
 ) -> None:
     settings = ReflectorSettings(rewind_after_s=3, backoff=QUICK.backoff)
     informer = informer_of(own_client, settings=settings, namespace="default")
-    data, backup = cluster.folder / "etcd", cluster.folder / "backup"
+    backup = tmp_path / "backup"
     await own_client.create(CONFIG_MAPS, ours("kept"), "default")
     async with running(informer):
         await informer.wait_synced()
-        await cluster.kill_apiserver()
-        await cluster.stop_etcd()
-        shutil.copytree(data, backup)
-        await cluster.start_etcd()
-        await cluster.start_apiserver()
+        await mortal.stop_all()
+        mortal.save(backup)
+        await mortal.start_all()
         for number in range(50):
             await own_client.create(CONFIG_MAPS, ours(f"lost-{number}"), "default")
         await until(lambda: len(informer) == 51)
 
-        await cluster.kill_apiserver()
-        await cluster.stop_etcd()
-        shutil.rmtree(data)
-        shutil.copytree(backup, data)
-        await cluster.start_etcd()
-        await cluster.start_apiserver()
+        await mortal.stop_all()
+        mortal.restore(backup)
+        await mortal.start_all()
         await until(lambda: isinstance(informer.last_error, StaleAnswer))
         await until(lambda: [each.metadata.name for each in informer] == ["kept"])
         await own_client.create(CONFIG_MAPS, ours("new"), "default")

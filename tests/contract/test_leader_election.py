@@ -12,6 +12,7 @@ import pytest
 from tests.contract import elector_process
 from tests.contract.conftest import Server
 from tests.contract.elector_process import QUICK
+from tests.contract.embedded import EmbeddedServer
 
 from clusterup import waiting
 from clusterup.light import LightCluster
@@ -157,14 +158,14 @@ async def test_a_leader_that_was_paused_too_long_does_nothing_when_it_wakes_up(
 
 
 async def test_client_go_and_we_respect_each_other(
-    elect: Elect, light_cluster: LightCluster, client: Client, namespace: str, clock: Clock
+    elect: Elect, server: Server, client: Client, namespace: str, clock: Clock
 ) -> None:
     ours = elect("ours")
 
     async def holder() -> str:
         return (await spec_of(client, namespace)).holder_identity or ""
 
-    async with client_go_holder(light_cluster, namespace):
+    async with client_go_holder(server, namespace):
         theirs = await wait_for_holder(client, namespace)
         async with background(ours.run(forever)):
             await clock.sleep(QUICK.lease_duration_s + 2)
@@ -174,21 +175,22 @@ async def test_client_go_and_we_respect_each_other(
     async with background(ours.run(forever)):
         await until(lambda: ours.is_leader)
         assert (await spec_of(client, namespace)).lease_transitions == 1
-        async with client_go_holder(light_cluster, namespace):
+        async with client_go_holder(server, namespace):
             await clock.sleep(QUICK.lease_duration_s + 2)
             assert await holder() == "ours"
     # We gave it back, and another that comes need not wait.
-    async with client_go_holder(light_cluster, namespace), clock.timeout(10):
+    async with client_go_holder(server, namespace), clock.timeout(10):
         await wait_for_holder(client, namespace)
         spec = await spec_of(client, namespace)
         assert spec.lease_transitions == 2
 
 
-def client_go_holder(cluster: LightCluster, namespace: str) -> AbstractAsyncContextManager[Program]:
+def client_go_holder(server: Server, namespace: str) -> AbstractAsyncContextManager[Program]:
     """A program written with client-go that holds a Lease while it lives."""
+    assert isinstance(server, LightCluster | EmbeddedServer)
     return started(
-        cluster.kubectl.with_name("kube-controller-manager"),
-        f"--kubeconfig={cluster.kubeconfig}",
+        server.kubectl.with_name("kube-controller-manager"),
+        f"--kubeconfig={server.kubeconfig}",
         "--controllers=ttl-after-finished-controller",
         "--secure-port=0",
         "--leader-elect=true",

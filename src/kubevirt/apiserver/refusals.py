@@ -66,8 +66,9 @@ def invalid(kind: Kind, name: str, causes: Iterable[StatusCause]) -> Refusal:
     causes = tuple(causes)
     lines = [f"{each.field}: {each.message}" if each.field else each.message for each in causes]
     shown = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"
-    details = StatusDetails(name=name, group=kind.group, kind=kind.names.kind, causes=causes)
-    subject = f"{kind.names.kind}.{kind.group}" if kind.group else kind.names.kind
+    group = kind.storage_group
+    details = StatusDetails(name=name, group=group, kind=kind.names.kind, causes=causes)
+    subject = f"{kind.names.kind}.{group}" if group else kind.names.kind
     return refusal(422, "Invalid", f'{subject} "{name}" is invalid: {shown}', details=details)
 
 
@@ -117,9 +118,37 @@ def unsupported_media_type(accepted: Iterable[str]) -> Refusal:
     return refusal(415, "UnsupportedMediaType", message)
 
 
+def not_acceptable(offered: Iterable[str], *, is_custom: bool) -> Refusal:
+    shown = ", ".join(offered)
+    if is_custom:
+        message = f"only the following media types are accepted: {shown}"
+        return refusal(406, "NotAcceptable", message)
+    message = f"406: Not Acceptable\n\nAvailable representations: {shown}"
+    return refusal(406, "NotAcceptable", message, details=StatusDetails())
+
+
 def too_large(limit: int = BODY_LIMIT) -> Refusal:
     message = f"Request entity too large: limit is {limit}"
     return refusal(413, "RequestEntityTooLarge", message)
+
+
+def too_large_to_store() -> Refusal:
+    """In etcd's words, which come through unchanged."""
+    return refusal(500, "", "etcdserver: request is too large")
+
+
+def too_many_requests() -> Refusal:
+    return refusal(
+        429,
+        "TooManyRequests",
+        "Too many requests, please try again later.",
+        details=StatusDetails(retry_after_seconds=1),
+    )
+
+
+def took_too_long() -> Refusal:
+    message = "Timeout: request did not complete within the allotted timeout"
+    return refusal(504, "Timeout", message, details=StatusDetails())
 
 
 # About the past and the future
@@ -143,7 +172,7 @@ def future_version(version: int, current: int) -> Refusal:
     return refusal(
         504,
         "Timeout",
-        f"Too large resource version: {version}, current: {current}",
+        f"Timeout: Too large resource version: {version}, current: {current}",
         details=StatusDetails(
             causes=(
                 StatusCause(reason="ResourceVersionTooLarge", message="Too large resource version"),

@@ -9,27 +9,38 @@ What is below starts first and ends last: the store, then the kinds, then the po
 import ssl
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from kubevirt.apiserver import plugins
+from kubevirt.apiserver.admission.webhooks import Webhooks
+from kubevirt.apiserver.aggregation.aggregation import Aggregation
 from kubevirt.apiserver.auth.access import Access, AccessSettings
 from kubevirt.apiserver.auth.audit_log import AuditLog, AuditLogSettings
+from kubevirt.apiserver.auth.serving_certificate import ServingCertificate
+from kubevirt.apiserver.beginnings import Itself, make_first
+from kubevirt.apiserver.callees.callee import ClientFiles
+from kubevirt.apiserver.callees.callees import Callees
+from kubevirt.apiserver.callees.services import Services
+from kubevirt.apiserver.collector.collector import Collector, CollectorSettings
+from kubevirt.apiserver.collector.journal import AuditJournal
+from kubevirt.apiserver.collector.protection import NamespaceProtection
 from kubevirt.apiserver.http.access import AUTHENTICATED, KnownClients, MastersOnly
 from kubevirt.apiserver.http.audited import AuditedFront, Handler
 from kubevirt.apiserver.http.doors import Doors
 from kubevirt.apiserver.http.front import Front
+from kubevirt.apiserver.http.kubelets import Kubelets, KubeletSettings
+from kubevirt.apiserver.http.limits import Limits
 from kubevirt.apiserver.http.serving import listening
 from kubevirt.apiserver.kinds.catalog import Catalog
-from kubevirt.apiserver.registry import binding, creating
+from kubevirt.apiserver.plugins.service_addresses import ServiceAddressSettings
+from kubevirt.apiserver.registry import pod_endpoints
 from kubevirt.apiserver.registry.admission import Admission, Step
-from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.chance import TrueChance
 from kubevirt.apiserver.registry.definitions import Definitions
-from kubevirt.apiserver.registry.identity import MASTERS, SERVER, Identity
-from kubevirt.apiserver.registry.options import WriteOptions
+from kubevirt.apiserver.registry.identity import MASTERS, Identity
 from kubevirt.apiserver.registry.registry import Registry
 from kubevirt.apiserver.storage.sqlite import SqliteSettings, open_store
 from kubevirt.apiserver.storage.store import StoreSettings
@@ -37,7 +48,6 @@ from kubevirt.base.clock import Clock, SystemClock
 from kubevirt.base.tasks import background
 
 ADMINISTRATOR: Final = Identity(user="kubernetes-admin", groups=(MASTERS, AUTHENTICATED))
-FIRST_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
 class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,15 +59,26 @@ class ServerSettings(msgspec.Struct, frozen=True, kw_only=True):
     tls: ssl.SSLContext | None = None
     """None for plain HTTP, which is for the loopback address only. A context that asks for client
     certificates lets those in whom its authorities vouch for."""
+    certificate: ServingCertificate | None = None
+    """In place of `tls`, the server's own, renewed while it serves."""
     tokens: Mapping[str, Identity] = {}
     """Who comes with which bearer token."""
     access: AccessSettings | None = None
     """Who is let in, and what they may. None for a server of one's own, without roles: `tokens` and the
     certificates of administrators open it, and nothing else."""
+    front_proxy: ClientFiles | None = None
+    """The certificate by which aggregated APIs know that it is us who say who asks. None for those of the
+    same process only, and for those that believe everybody."""
+    services: ServiceAddressSettings = ServiceAddressSettings()
+    kubelets: KubeletSettings = KubeletSettings()
+    """How nodes are reached for logs and terminals of their pods."""
     audit: AuditLogSettings | None = None
     """Where every request is written down. Needs `access`, which knows who asked."""
     admission: Sequence[Step] = ()
     """Who may change or refuse a write, in order."""
+    collector: CollectorSettings = CollectorSettings()
+    """What becomes of objects by themselves: dependants, namespaces, old events."""
+    limits: Limits = Limits()
     store: StoreSettings = StoreSettings()
     sqlite: SqliteSettings = SqliteSettings()
 
@@ -68,6 +89,8 @@ class ApiServer(msgspec.Struct, frozen=True, kw_only=True):
     url: str
     port: int
     registry: Registry
+    callees: Callees
+    """Where a program of this process registers, to be called without a network."""
 
 
 @asynccontextmanager
@@ -80,16 +103,29 @@ async def serving(
             open_store(settings.data, clock=clock, settings=settings.store, sqlite=settings.sqlite)
         )
         catalog = Catalog()
+        chance = TrueChance()
+        callees = Callees(Services(store, catalog))
+        stack.push_async_callback(callees.close)
+        webhooks = Webhooks(store, catalog, callees, clock=clock, chance=chance)
         access = Access(settings.access, store, catalog, clock) if settings.access else None
         registry = Registry(
             store,
             catalog,
             clock=clock,
-            chance=TrueChance(),
-            admission=Admission([*(access.steps if access else ()), *settings.admission]),
+            chance=chance,
+            admission=Admission(
+                [
+                    NamespaceProtection(),
+                    *plugins.steps(store, catalog, clock, chance, settings.services),
+                    *(access.steps if access else ()),
+                    *settings.admission,
+                ],
+                webhooks,
+            ),
         )
-        registry.answerers["", "pods", "binding"] = partial(binding.bind, registry)
-        await _make_first_namespaces(registry)
+        pod_endpoints.register(registry)
+        itself = Itself(host=settings.host, port=settings.port, services=settings.services.cidr)
+        await make_first(registry, itself)
         definitions = Definitions(registry)
         await definitions.load()
         await stack.enter_async_context(background(definitions.run()))
@@ -98,33 +134,41 @@ async def serving(
             await access.attach(registry)
             await stack.enter_async_context(background(access.run()))
             doors = Doors(access.authentication, access.authorization)
+        aggregation = Aggregation(
+            registry, callees, client=settings.front_proxy, access=settings.access
+        )
+        await aggregation.load()
+        # What the server makes before it serves, it asks nobody about: whoever would answer may need it.
+        await webhooks.configurations.load()
+        await stack.enter_async_context(background(webhooks.configurations.run()))
+        await stack.enter_async_context(background(aggregation.run()))
+        audit = stack.enter_context(AuditLog(settings.audit)) if settings.audit else None
+        journal = AuditJournal(audit, clock) if audit else None
+        collector = Collector(registry, settings.collector, journal)
+        await collector.prepare()
+        await stack.enter_async_context(background(collector.run()))
         front: Handler = Front(
             registry,
+            aggregation,
+            Kubelets(registry, callees, settings.kubelets),
             authenticator=doors or KnownClients(settings.tokens),
             authorizer=doors or MastersOnly(),
             address=f"{settings.host}:{settings.port}",
+            limits=settings.limits,
         )
-        if access and settings.audit:
-            log = stack.enter_context(AuditLog(settings.audit))
-            front = AuditedFront(front, log, access.authorization, clock)
+        if access and audit:
+            front = AuditedFront(front, audit, access.authorization, clock)
+        tls = settings.tls
+        if settings.certificate:
+            tls = settings.certificate.context
+            await stack.enter_async_context(background(settings.certificate.run()))
         port = await stack.enter_async_context(
-            listening(front, settings.host, settings.port, settings.tls)
+            listening(front, settings.host, settings.port, tls, settings.limits)
         )
-        scheme = "https" if settings.tls else "http"
-        yield ApiServer(url=f"{scheme}://{settings.host}:{port}", port=port, registry=registry)
-
-
-async def _make_first_namespaces(registry: Registry) -> None:
-    kind = registry.catalog.namespaces
-    for name in FIRST_NAMESPACES:
-        if await registry.store.get(kind.key("", name)):
-            continue
-        call = Call(
-            verb="create",
-            kind=kind,
-            version=kind.storage_version,
-            identity=SERVER,
-            user_agent="kube-apiserver",
+        scheme = "https" if tls else "http"
+        yield ApiServer(
+            url=f"{scheme}://{settings.host}:{port}",
+            port=port,
+            registry=registry,
+            callees=callees,
         )
-        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-        await creating.store_new(registry, call, body, WriteOptions(manager="kube-apiserver"))

@@ -4,13 +4,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from clusterup import ports
 from kubevirt.base.commands import ENVIRONMENT, Process, spawn
 
 HERE = Path(__file__).parent
@@ -95,6 +96,14 @@ def _loads(tmp_path: Path, library: Path | None) -> Loads:
     folder = tmp_path / "disk"
     folder.mkdir()
     return Loads(Path(os.path.realpath(folder)), tmp_path, library)
+
+
+@pytest.fixture
+def a_port() -> Iterator[int]:
+    """On the loopback address, nobody else's for as long as the test runs."""
+    port = ports.take()
+    yield port.number
+    port.release()
 
 
 def soak(name: str, few: int) -> int:

@@ -18,13 +18,8 @@ from hypothesis import strategies as st
 from clusterup.pytest_plugin import session_loop
 from kubevirt.apiserver.server import ADMINISTRATOR, ServerSettings, serving
 
-ALLOWED_500 = (
-    "resourceVersion should not be set on objects to be created",
-    "resourceVersion: Invalid value",
-    "failed to create typed patch object",
-    "failed to decode managed fields",
-)
-"""What Kubernetes, too, answers with a 500."""
+MISTAKE = "see the log of the server"
+"""In answers about which the server says no more. Other 500s are Kubernetes' own."""
 
 ONE = {"metadata": {"name": "one"}}
 ROOTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -158,16 +153,19 @@ class Target:
     def __init__(self, loop: asyncio.Runner, url: str) -> None:
         self._loop = loop
         self._url = url
+        self._session = loop.run(self._opened())
+
+    async def _opened(self) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(headers={"Authorization": "Bearer admin"})
+
+    def close(self) -> None:
+        self._loop.run(self._session.close())
 
     def ask(self, method: str, path: str, **options: Any) -> tuple[int, bytes]:
         return self._loop.run(self._ask(method, path, **options))
 
     async def _ask(self, method: str, path: str, **options: Any) -> tuple[int, bytes]:
-        headers = {"Authorization": "Bearer admin", **options.pop("headers")}
-        async with (
-            aiohttp.ClientSession(headers=headers) as session,
-            session.request(method, self._url + path, **options) as answer,
-        ):
+        async with self._session.request(method, self._url + path, **options) as answer:
             return answer.status, await answer.read()
 
 
@@ -178,12 +176,17 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
     with session_loop() as loop:
         server = loop.run(made.__aenter__())
         try:
-            yield Target(loop, server.url)
+            found = Target(loop, server.url)
+            try:
+                yield found
+            finally:
+                found.close()
         finally:
             loop.run(made.__aexit__(None, None, None))
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.timeout(180)
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(
     method=st.sampled_from(["GET", "POST", "PUT", "PATCH", "DELETE"]),
     root=st.sampled_from(sorted(ROOTS)),
@@ -215,4 +218,4 @@ def test_no_request_is_answered_by_a_mistake(
     code, answer = target.ask(method, path, params=parameters, data=text, headers=headers)
     if code >= 500 and code != 504:
         message = msgspec.json.decode(answer)["message"]
-        assert message.startswith(ALLOWED_500), message
+        assert MISTAKE not in message

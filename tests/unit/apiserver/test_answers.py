@@ -1,13 +1,18 @@
 """Answers are written once for all who want the same."""
 
-import msgspec
+from collections.abc import AsyncIterator
 
-from kubevirt.apiserver.http import answers, media
+import msgspec
+import pytest
+import yaml
+
+from kubevirt.apiserver.http import answers, lists, media
 from kubevirt.apiserver.http.answers import Answers
+from kubevirt.apiserver.http.frames import Frames
 from kubevirt.apiserver.http.media import Form
 from kubevirt.apiserver.kinds import builtin
 from kubevirt.apiserver.refusals import no_such_path
-from kubevirt.apiserver.registry.results import Many
+from kubevirt.apiserver.registry.results import Flowing, Many
 from kubevirt.apiserver.registry.watching import Mark, Sight
 from kubevirt.apiserver.storage.records import Entry
 from kubevirt.base.clock import SystemClock
@@ -31,15 +36,29 @@ def test_an_event_is_written_once_for_all_watchers() -> None:
 
 
 def test_written_events_are_forgotten_before_they_fill_the_memory() -> None:
-    shared = written()
-    large = VALUE[:-2] + b',"x":"%b"}}' % (b"x" * 100_000)
-    for revision in range(1, 100):
-        shared._frame(Sight("ADDED", large, revision))
-    assert sum(map(len, shared._frames.values())) <= answers.FRAMES_BYTES
+    """Whatever kinds and forms they are of."""
+    frames = Frames(10_000)
+    large = VALUE[:-2] + b',"x":"%b"}}' % (b"x" * 1000)
+    for form in (Form(), Form(kind=media.PARTIAL, version="v1")):
+        shared = Answers(MAPS, MAPS.versions[0], form, SystemClock(), frames)
+        for revision in range(1, 100):
+            shared._frame(Sight("ADDED", large, revision))
+    assert sum(map(len, frames._frames.values())) <= 10_000
+    assert len(frames._frames) > 5
+
+
+def test_events_go_out_in_pieces() -> None:
+    """So that what a slow watcher has not taken is little, however much has happened."""
+    large = VALUE[:-2] + b',"x":"%b"}}' % (b"x" * 30_000)
+    sights = [Sight("ADDED", large, revision) for revision in range(1, 21)]
+    pieces = list(written().frames(sights))
+    assert all(len(piece) < answers.PIECE_BYTES + 40_000 for piece in pieces)
+    assert len(b"".join(pieces).splitlines()) == 20
+    assert list(written().frames([])) == []
 
 
 def test_a_bookmark_says_only_how_far() -> None:
-    [frame] = written().frames([Mark(7, is_end_of_initial=True)]).splitlines()
+    [frame] = written().frames([Mark(7, is_end_of_initial=True)])
     assert msgspec.json.decode(frame) == {
         "type": "BOOKMARK",
         "object": {
@@ -53,10 +72,20 @@ def test_a_bookmark_says_only_how_far() -> None:
     }
 
 
-def test_a_list_is_its_items_side_by_side() -> None:
+async def listed(result: Many | Flowing, form: Form | None = None) -> bytes:
+    form = form or Form()
+    return b"".join([each async for each in lists.pieces(result, written(form), form.media)])
+
+
+async def flowing(*pieces: list[Entry]) -> AsyncIterator[list[Entry]]:
+    for piece in pieces:
+        yield piece
+
+
+async def test_a_list_is_its_items_side_by_side() -> None:
     entries = [Entry("/one", VALUE, 5, 5), Entry("/two", VALUE, 6, 6)]
     page = Many(entries=entries, revision=9, continue_="next", remaining=3)
-    found = msgspec.json.decode(written().many(page))
+    found = msgspec.json.decode(await listed(page))
     assert found["kind"] == "ConfigMapList"
     assert found["metadata"] == {
         "resourceVersion": "9",
@@ -64,10 +93,23 @@ def test_a_list_is_its_items_side_by_side() -> None:
         "remainingItemCount": 3,
     }
     assert [each["metadata"]["resourceVersion"] for each in found["items"]] == ["5", "6"]
-    partial = written(Form(kind=media.PARTIAL_LIST, version="v1")).many(page)
-    found = msgspec.json.decode(partial)
+    found = msgspec.json.decode(await listed(page, Form(kind=media.PARTIAL_LIST, version="v1")))
     assert found["kind"] == "PartialObjectMetadataList"
     assert "data" not in found["items"][0]
+
+
+@pytest.mark.parametrize("kind", ["", media.TABLE, media.PARTIAL_LIST])
+@pytest.mark.parametrize("type_", [media.JSON, media.YAML])
+async def test_a_list_that_comes_in_pieces_is_the_same_list(kind: str, type_: str) -> None:
+    entries = [Entry(f"/{number}", VALUE, number, number) for number in range(1, 151)]
+    form = Form(type_, kind, "v1" if kind else "")
+    whole = await listed(Many(entries=entries, revision=200), form)
+    pieces = flowing(entries[:1], [], entries[1:100], entries[100:])
+    assert await listed(Flowing(pieces=pieces, revision=200), form) == whole
+    found = yaml.safe_load(whole)
+    assert len(found["rows" if kind == media.TABLE else "items"]) == 150
+    empty = yaml.safe_load(await listed(Flowing(pieces=flowing([]), revision=1), form))
+    assert empty["rows" if kind == media.TABLE else "items"] == []
 
 
 def test_a_refusal_about_nothing_has_empty_details() -> None:

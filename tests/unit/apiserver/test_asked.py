@@ -92,3 +92,9 @@ def test_a_boolean_without_a_value_means_yes(value: str) -> None:
 @pytest.mark.parametrize("value", [None, "0", "false", "F"])
 def test_a_boolean_that_is_not_there_means_no(value: str | None) -> None:
     assert not is_true(value)
+
+
+def test_a_slash_by_another_name_is_a_slash() -> None:
+    asked = ask("GET", f"{VMS}/testvm%2Fstatus")
+    assert (asked.name, asked.subresource) == ("testvm", "status")
+    assert asked.path == f"{VMS}/testvm/status"

@@ -53,8 +53,8 @@ def test_both_ways_of_asking_tell_the_same() -> None:
     for found in discovery.groups([*builtin.kinds(), LAMPS]).values():
         for version in found.versions:
             lines = discovery.resource_list(found, version)["resources"]
-            (item,) = discovery.aggregated([found])["items"]
-            whole = next(each for each in item["versions"] if each["version"] == version)
+            whole = discovery.aggregated_version(found, version)
+            assert whole["version"] == version
             told = [
                 name
                 for each in whole["resources"]
@@ -72,4 +72,5 @@ def test_both_ways_of_asking_tell_the_same() -> None:
 def test_the_core_group_has_no_name() -> None:
     found = discovery.groups(builtin.kinds())[""]
     assert discovery.resource_list(found, "v1")["groupVersion"] == "v1"
-    assert discovery.aggregated([found])["items"][0]["metadata"] == {}
+    (item,) = discovery.aggregated([("", [discovery.aggregated_version(found, "v1")])])["items"]
+    assert item["metadata"] == {}

@@ -97,8 +97,10 @@ def test_kinds_are_found_by_their_names() -> None:
     assert pods.key("default", "web") == "/registry/core/pods/default/web"
     assert by_name["nodes"].key("", "node01") == "/registry/core/nodes/node01"
     assert pods.names.short == ("po",)
-    assert set(pods.versions[0].subresources) == {"binding", "eviction", "exec", "log", "status"}
-    assert by_name["tokenreviews.authentication.k8s.io"].verbs == ("create",)
-    assert (
-        "reportingController" in by_name["events.events.k8s.io"].versions[0].schema()["properties"]
+    assert {"attach", "binding", "eviction", "exec", "log", "status"} <= set(
+        pods.versions[0].subresources
     )
+    assert by_name["tokenreviews.authentication.k8s.io"].verbs == ("create",)
+    events = by_name["events.events.k8s.io"]
+    assert "reportingController" in events.versions[0].schema()["properties"]
+    assert events.prefix == by_name["events"].prefix

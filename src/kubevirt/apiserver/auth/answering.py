@@ -10,7 +10,7 @@ from kubevirt.apiserver.auth.authorization import Authorization
 from kubevirt.apiserver.auth.token_requests import KIND, TokenIssuer
 from kubevirt.apiserver.refusals import bad_request
 from kubevirt.apiserver.registry import incoming, options
-from kubevirt.apiserver.registry.admission import Review
+from kubevirt.apiserver.registry.answering import admitted
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.incoming import Body
 from kubevirt.apiserver.registry.registry import Registry
@@ -70,31 +70,33 @@ class AccessAnswers:
         answerers[_AUTHENTICATION, "tokenreviews", ""] = self.token
         answerers["", "serviceaccounts", "token"] = self.token_request
 
-    def _read(self, call: Call, body: Body) -> Object:
+    async def _read(self, call: Call, body: Body) -> Object:
         shape = self._registry.served(call.kind).shape(call.version)
         object_ = incoming.read(call, shape, body, options.of_write(call))
-        return incoming.stand_in_namespace(call, object_)
+        return await admitted(self._registry, call, incoming.stand_in_namespace(call, object_))
 
     async def subject_access(self, call: Call, body: Body) -> Plain:
-        return _made(reviews.subject_access(self._read(call, body), self._authorization))
+        return _made(reviews.subject_access(await self._read(call, body), self._authorization))
 
     async def local_subject_access(self, call: Call, body: Body) -> Plain:
-        return _made(reviews.local_subject_access(self._read(call, body), self._authorization))
+        return _made(
+            reviews.local_subject_access(await self._read(call, body), self._authorization)
+        )
 
     async def self_subject_access(self, call: Call, body: Body) -> Plain:
-        read = self._read(call, body)
+        read = await self._read(call, body)
         return _made(reviews.self_subject_access(read, self._authorization, call.identity))
 
     async def self_subject_rules(self, call: Call, body: Body) -> Plain:
-        read = self._read(call, body)
+        read = await self._read(call, body)
         return _made(reviews.self_subject_rules(read, self._authorization, call.identity))
 
     async def self_subject(self, call: Call, body: Body) -> Plain:
         now = self._registry.clock.now()
-        return _made(reviews.self_subject(self._read(call, body), call.identity, now))
+        return _made(reviews.self_subject(await self._read(call, body), call.identity, now))
 
     async def token(self, call: Call, body: Body) -> Plain:
-        return _made(await reviews.token(self._read(call, body), self._authentication))
+        return _made(await reviews.token(await self._read(call, body), self._authentication))
 
     async def token_request(self, call: Call, body: Body) -> Plain:
         try:
@@ -104,8 +106,7 @@ class AccessAnswers:
                 f'{KIND} in version "v1" cannot be handled as a {KIND}: {error}'
             ) from None
         request = {"kind": KIND, "apiVersion": f"{_AUTHENTICATION}/v1", **read}
-        review = Review(call=call, operation="CREATE")
-        await self._registry.admission.validate(request, review)
+        request = await admitted(self._registry, call, request)
         return _made(await self._issuer.answer(request, call.namespace, call.name))
 
 

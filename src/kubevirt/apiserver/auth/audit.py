@@ -7,12 +7,14 @@ words of an `exec` are the user's.
 """
 
 import uuid
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import msgspec
 
+from kubevirt.apiserver import wire
 from kubevirt.apiserver.auth.authentication import Caller
 from kubevirt.apiserver.auth.decision import Decision
 from kubevirt.apiserver.auth.reviews import user_info
@@ -24,6 +26,7 @@ REQUEST: Final = "Request"
 COMPLETE: Final = "ResponseComplete"
 _TEXT_LIMIT: Final = 1024
 _BODY_LIMIT: Final = 16 << 10
+_ANNOTATIONS_LIMIT: Final = 64
 
 _SHOWN: Final = {
     ("", "namespaces"),
@@ -62,6 +65,8 @@ class Request(msgspec.Struct, kw_only=True):
     user_agent: str = ""
     decision: Decision | None = None
     body: bytes | None = None
+    annotations: Mapping[str, str] = {}
+    """What webhooks want to be known."""
 
 
 def new_id() -> str:
@@ -97,14 +102,21 @@ def event(
     }
     if request.caller and request.caller.is_impersonating:
         found["impersonatedUser"] = user_info(request.caller.acting)
-    if request.decision:
-        found["annotations"] = {
-            "authorization.k8s.io/decision": "allow" if request.decision.allowed else "forbid",
-            "authorization.k8s.io/reason": request.decision.reason[:_TEXT_LIMIT],
-        }
+    if annotations := _annotations(request):
+        found["annotations"] = annotations
     if found["level"] == REQUEST and request.body and len(request.body) <= _BODY_LIMIT:
         found["requestObject"] = _object(request.body)
     return msgspec.json.encode({name: each for name, each in found.items() if each is not None})
+
+
+def _annotations(request: Request) -> dict[str, str]:
+    """Those of webhooks cannot stand in for the server's own."""
+    said = list(request.annotations.items())[:_ANNOTATIONS_LIMIT]
+    found = {key[:_TEXT_LIMIT]: value[:_TEXT_LIMIT] for key, value in said}
+    if request.decision:
+        found["authorization.k8s.io/decision"] = "allow" if request.decision.allowed else "forbid"
+        found["authorization.k8s.io/reason"] = request.decision.reason[:_TEXT_LIMIT]
+    return found
 
 
 def shown_uri(uri: str) -> str:
@@ -139,10 +151,21 @@ def _outcome(status: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def _object(body: bytes) -> Any:
-    """As it was sent, if it is JSON; what was sent to be refused need not be."""
+    """As it was sent, if it can be read; what was sent to be refused need not be."""
+    if body.startswith(wire.MAGIC):
+        return _protobuf(body)
     try:
         return msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _protobuf(body: bytes) -> Any:
+    from kubevirt.apiserver.wire import envelope  # noqa: PLC0415  # see there
+
+    try:
+        return envelope.read(body, api_version="", kind="")
+    except envelope.Malformed:
         return None
 
 

@@ -4,7 +4,7 @@ What is stored goes out without being decoded, in a form of its own for each kin
 A change that a hundred watch is written once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -12,16 +12,21 @@ import yaml
 
 from kubevirt.api.meta import Status
 from kubevirt.apiserver.http import media
+from kubevirt.apiserver.http.frames import Frames
 from kubevirt.apiserver.http.media import Form
 from kubevirt.apiserver.http.tables import Tables
 from kubevirt.apiserver.kinds.kind import Kind, Version
 from kubevirt.apiserver.registry import stored
-from kubevirt.apiserver.registry.results import Many, One
+from kubevirt.apiserver.registry.results import One
 from kubevirt.apiserver.registry.watching import Mark, Sight
+from kubevirt.apiserver.storage.records import Entry
 from kubevirt.base.clock import Clock
 
-FRAMES_BYTES: Final = 4 << 20
-"""Of written events that are kept for the next watcher."""
+PIECE_BYTES: Final = 64 << 10
+"""Of events that are handed to a connection at once: what it has not sent yet is this watcher's alone."""
+ITEMS: Final = "items"
+ROWS: Final = "rows"
+CLOSING: Final = b"]}"
 INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -32,8 +37,12 @@ def encode(document: Any) -> bytes:
 
 
 def as_yaml(body: bytes) -> bytes:
+    return yaml_of(msgspec.json.decode(body))
+
+
+def yaml_of(document: Any) -> bytes:
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    text: str = yaml.dump(msgspec.json.decode(body), Dumper=dumper, allow_unicode=True)
+    text: str = yaml.dump(document, Dumper=dumper, allow_unicode=True)
     return text.encode()
 
 
@@ -49,15 +58,16 @@ def status(refused: Status) -> dict[str, Any]:
 class Answers:
     """In one form, for one version of one kind."""
 
-    def __init__(self, kind: Kind, version: Version, form: Form, clock: Clock) -> None:
+    def __init__(
+        self, kind: Kind, version: Version, form: Form, clock: Clock, frames: Frames | None = None
+    ) -> None:
         self._kind = kind
         self._version = version
         self._form = form
         self._head = stored.head(kind, version)
         self._item_head = stored.head(kind, version, is_named=kind.is_custom)
         self._tables = Tables(kind, version, clock) if form.kind == media.TABLE else None
-        self._frames: dict[tuple[int, str], bytes] = {}
-        self._frames_bytes = 0
+        self._frames = frames or Frames()
 
     def one(self, result: One) -> bytes:
         return self._object(result.value, result.revision, self._head)
@@ -67,30 +77,32 @@ class Answers:
             return _encode(self._tables.of_one(value, revision))
         if self._form.kind:
             return stored.metadata_shown(value, revision)
-        return stored.shown(value, revision, head)
+        return stored.shown(stored.as_shown(value, self._api_version), revision, head)
 
-    def many(self, result: Many) -> bytes:
-        metadata: dict[str, Any] = {"resourceVersion": str(result.revision)}
-        if result.continue_:
-            metadata["continue"] = result.continue_
-            if result.remaining:
-                metadata["remainingItemCount"] = result.remaining
+    # Lists: what comes before the items, the items, and `CLOSING`.
+
+    def opening(self, metadata: dict[str, Any]) -> bytes:
         if self._tables:
-            rows = ((each.value, each.revision) for each in result.entries)
-            return _encode(self._tables.of_many(rows, metadata))
-        if self._form.kind:
-            head = b'{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":'
+            frame, name = self._tables.frame(metadata), ROWS
+        elif self._form.kind:
+            named = {"kind": media.PARTIAL_LIST, "apiVersion": "meta.k8s.io/v1"}
+            frame, name = {**named, "metadata": metadata}, ITEMS
         else:
             named = {"kind": self._kind.names.list_kind, "apiVersion": self._api_version}
-            head = _encode(named)[:-1] + b',"metadata":'
-        items = self._items(result)
-        return b"".join((head, _encode(metadata), b',"items":[', b",".join(items), b"]}"))
+            frame, name = {**named, "metadata": metadata}, ITEMS
+        return b'%b,"%b":[' % (_encode(frame)[:-1], name.encode())
 
-    def _items(self, result: Many) -> Iterable[bytes]:
+    def items(self, entries: Sequence[Entry]) -> list[bytes]:
+        if self._tables:
+            rows = self._tables.rows((each.value, each.revision) for each in entries)
+            return [_encode(row) for row in rows]
         if self._form.kind:
-            return [stored.metadata_shown(each.value, each.revision) for each in result.entries]
-        head = self._item_head
-        return [stored.shown(each.value, each.revision, head) for each in result.entries]
+            return [stored.metadata_shown(each.value, each.revision) for each in entries]
+        head, version = self._item_head, self._api_version
+        return [
+            stored.shown(stored.as_shown(each.value, version), each.revision, head)
+            for each in entries
+        ]
 
     @property
     def _api_version(self) -> str:
@@ -99,23 +111,29 @@ class Answers:
 
     # Watching
 
-    def frames(self, sights: Sequence[Sight | Mark]) -> bytes:
-        return b"".join(
-            self._frame(each) if isinstance(each, Sight) else self._bookmark(each)
-            for each in sights
-        )
+    def frames(self, sights: Sequence[Sight | Mark]) -> Iterator[bytes]:
+        """In pieces of a bounded size, however many events there are."""
+        piece: list[bytes] = []
+        size = 0
+        for each in sights:
+            frame = self._frame(each) if isinstance(each, Sight) else self._bookmark(each)
+            piece.append(frame)
+            size += len(frame)
+            if size >= PIECE_BYTES:
+                yield b"".join(piece)
+                piece, size = [], 0
+        if piece:
+            yield b"".join(piece)
 
     def _frame(self, sight: Sight) -> bytes:
-        known = self._frames.get((sight.revision, sight.type))
-        if known is not None and not self._tables:
+        key = (self, sight.revision, sight.type)
+        known = self._frames.get(key)
+        if known is not None:
             return known
         object_ = self._object(sight.value, sight.revision, self._head)
         frame = b'{"type":"%b","object":%b}\n' % (sight.type.encode(), object_)
-        self._frames_bytes += len(frame)
-        if self._frames_bytes > FRAMES_BYTES:
-            self._frames.clear()
-            self._frames_bytes = len(frame)
-        self._frames[sight.revision, sight.type] = frame
+        if not self._tables:  # which tell ages, and those change
+            self._frames.put(key, frame)
         return frame
 
     def _bookmark(self, mark: Mark) -> bytes:

@@ -3,7 +3,8 @@
     PATCH /apis/kubevirt.io/v1/namespaces/default/virtualmachines/testvm/status
 
 is the verb `patch` on the subresource `status` of a named object. Authentication and routing both decide on this,
-so it is worked out once, here.
+so it is worked out once, here. A slash is a slash, also one that was written as %2F: otherwise somebody who may
+read an object could be passed on to a part of it that they may not.
 """
 
 from collections.abc import Mapping
@@ -33,6 +34,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
     verb: str
     path: str
+    """Decoded."""
     is_resource: bool = False
     group: str = ""
     version: str = ""
@@ -47,7 +49,9 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read(method: str, path: str, query: Mapping[str, str]) -> Asked:
-    parts = [unquote(part) for part in path.split("/") if part]
+    """`path` as it was sent."""
+    path = unquote(path)
+    parts = [part for part in path.split("/") if part]
     found = _resource_parts(parts)
     if found is None:
         return Asked(verb=method.lower(), path=path)

@@ -1,6 +1,6 @@
 """The front, with a line in the audit log for every request that was answered."""
 
-from typing import Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 from aiohttp import web
@@ -11,6 +11,14 @@ from kubevirt.apiserver.auth.authorization import Authorization
 from kubevirt.apiserver.http import asked, bodies
 from kubevirt.apiserver.http.doors import caller_of
 from kubevirt.base.clock import Clock
+
+ANNOTATIONS: Final = web.RequestKey("annotations", dict[str, str])
+"""What those who were asked about a request want to be written down."""
+
+
+ID: Final = web.RequestKey("audit", str)
+"""Under which a request is written down: a callee writes it down under the same."""
+ID_HEADER: Final = "Audit-Id"
 
 
 class Handler(Protocol):
@@ -38,12 +46,13 @@ class AuditedFront:
             source=request.remote or "",
             user_agent=request.headers.get("User-Agent", ""),
         )
+        request[ID] = noted.id
         response: web.StreamResponse | None = None
         try:
             response = await self._front.handle(request)
         finally:
             self._note(noted, request, response)
-        response.headers["Audit-Id"] = noted.id
+        response.headers[ID_HEADER] = noted.id
         return response
 
     def _note(
@@ -55,15 +64,19 @@ class AuditedFront:
             noted.decision = self._authorization.authorize(noted.asked, noted.caller.acting)
         if audit.level(noted.asked) == audit.REQUEST:
             noted.body = request.get(bodies.READ)
+        noted.annotations = request.get(ANNOTATIONS) or {}
         code = response.status if response is not None else 0
         self._log.write(audit.event(noted, code, self._clock.now(), _refusal(response)))
 
 
-def _refusal(response: web.StreamResponse | None) -> dict[str, str] | None:
+def _refusal(response: web.StreamResponse | None) -> dict[str, Any] | None:
     """The Status of an answer that is one."""
     if not isinstance(response, web.Response) or response.status < 400:
         return None
     if response.content_type != "application/json" or not isinstance(response.body, bytes):
         return None
-    found: dict[str, str] = msgspec.json.decode(response.body)
-    return found
+    try:
+        found = msgspec.json.decode(response.body, type=dict[str, Any])
+    except msgspec.DecodeError:  # not by us: a callee's own words
+        return None
+    return found if found.get("kind") == "Status" else None

@@ -1,14 +1,16 @@
 """The documents about the API itself: discovery, OpenAPI, version, health.
 
-They are made when first asked for and kept until the kinds change.
+They are made when first asked for and kept until the kinds change, here or elsewhere.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import msgspec
+
+from kubevirt.apiserver.aggregation.directory import Directory
 from kubevirt.apiserver.http.answers import encode
-from kubevirt.apiserver.http.media import META_GROUP
 from kubevirt.apiserver.kinds import discovery, openapi
 from kubevirt.apiserver.kinds.catalog import Catalog
 from kubevirt.apiserver.kinds.discovery import Group
@@ -39,22 +41,37 @@ class Document:
     def __init__(self, content: Any, media: str = "application/json") -> None:
         self.body = encode(content)
         self.media = media
-        self.etag = f'"{hashlib.sha256(self.body).hexdigest()[:32].upper()}"'
+        self.etag = f'"{self.hash}"'
+
+    @property
+    def hash(self) -> str:
+        """Of the content: the same after a restart, and on another server."""
+        return hashlib.sha256(self.body).hexdigest()[:32].upper()
+
+
+V2_PROTOBUF: Final = "application/com.github.proto-openapi.spec.v2"
+V2_OUTLINE: Final = Document(msgspec.Raw(openapi.V2_OUTLINE), f"{V2_PROTOBUF}.v1.0+protobuf")
 
 
 class Documents:
-    def __init__(self, catalog: Catalog, address: str) -> None:
+    def __init__(self, catalog: Catalog, address: str, directory: Directory | None = None) -> None:
         self._catalog = catalog
         self._address = address
-        self._generation = 0
+        self._directory = directory or Directory()
+        self._generation = (0, 0)
         self._made: dict[tuple[str, bool], Document | None] = {}
+        self._tags_of = 0
+        self._known_tags: dict[str, str] = {}
 
     def find(self, path: str, accept: str) -> Document | None:
         """None if there is no such document."""
-        if self._generation != self._catalog.generation:
+        generation = (self._catalog.generation, self._directory.generation)
+        if self._generation != generation:
             self._made.clear()
-            self._generation = self._catalog.generation
+            self._generation = generation
         path = path.rstrip("/")
+        if path == "/openapi/v2" and accept.startswith(V2_PROTOBUF):
+            return V2_OUTLINE
         is_aggregated = path in ("/api", "/apis") and _accepts_aggregated(accept)
         key = (path, is_aggregated)
         if key not in self._made:
@@ -69,27 +86,39 @@ class Documents:
             case ["version"]:
                 return lambda: Document(VERSION)
             case ["openapi", "v2"]:
-                return lambda: Document(openapi.v2(self._catalog.groups.values()))
+                return self._v2
             case ["openapi", "v3"]:
                 return self._index
             case ["openapi", "v3", *rest]:
                 return self._of_version(rest, openapi.v3)
             case ["api" | "apis" as root]:
                 return lambda: self._root(root, is_aggregated=is_aggregated)
-            case ["apis", name] if name in self._catalog.groups:
-                return lambda: Document(discovery.group(self._catalog.groups[name]))
+            case ["apis", name]:
+                return self._group(name)
             case rest:
                 return self._of_version(rest, discovery.resource_list)
 
     def _root(self, root: str, *, is_aggregated: bool) -> Document:
         groups = self._catalog.groups
-        named = [each for name, each in sorted(groups.items()) if name]
+        listed = self._directory.groups(groups) if root == "apis" else [groups[""]]
         if is_aggregated:
-            shown = [groups[""]] if root == "api" else named
-            return Document(discovery.aggregated(shown), AGGREGATED)
+            found = (
+                (each.name, [self._listed(each.name, v) for v in each.versions]) for each in listed
+            )
+            return Document(discovery.aggregated(found), AGGREGATED)
         if root == "api":
             return Document(discovery.api_versions(self._address))
-        return Document(discovery.group_list(named))
+        return Document(discovery.group_list(listed))
+
+    def _listed(self, group: str, version: str) -> dict[str, Any]:
+        """As whoever serves it lists it."""
+        elsewhere = self._directory.described(group, version)
+        return elsewhere or discovery.aggregated_version(self._catalog.groups[group], version)
+
+    def _group(self, name: str) -> Callable[[], Document] | None:
+        listed = self._directory.groups(self._catalog.groups)
+        found = next((each for each in listed if each.name == name), None)
+        return (lambda: Document(discovery.group(found))) if found else None
 
     def _of_version(
         self, parts: list[str], written: Callable[[Group, str], Any]
@@ -108,15 +137,24 @@ class Documents:
         return lambda: Document(written(group, version))
 
     def _index(self) -> Document:
-        # A hash of the generation, not of each document: those are made only when somebody asks.
-        groups = self._catalog.groups.values()
-        tag = hashlib.sha256(f"{META_GROUP} {self._generation}".encode()).hexdigest().upper()
-        tags = {
-            openapi.root_of(group.name, version): tag
-            for group in groups
-            for version in group.versions
-        }
-        return Document(openapi.index(groups, tags))
+        index = openapi.index(self._catalog.groups.values(), self._tags())
+        return Document({"paths": index["paths"] | self._directory.open_api_paths})
+
+    def _tags(self) -> Mapping[str, str]:
+        """Of what is served here: somebody else who comes and goes does not make them be worked out anew."""
+        if self._tags_of != self._catalog.generation:
+            self._tags_of = self._catalog.generation
+            # Made to be hashed, not to be kept: most clients want one of them.
+            self._known_tags = {
+                openapi.root_of(group.name, version): Document(openapi.v3(group, version)).hash
+                for group in self._catalog.groups.values()
+                for version in group.versions
+            }
+        return self._known_tags
+
+    def _v2(self) -> Document:
+        own = openapi.v2(self._catalog.groups.values())
+        return Document(self._directory.open_api_v2(own))
 
 
 def _accepts_aggregated(accept: str) -> bool:

@@ -1,25 +1,44 @@
 """The front of the server: every request comes through here, and every answer goes out.
 
-    what is asked → who asks → may they → what is it about → the verb → the answer's form
+    what is asked → who asks → may they → how many are at it → what is it about → the verb → the answer's form
 
+What somebody else serves goes to them once it is known who asks, and that they may (`aggregation/`).
 Whatever goes wrong on the way ends as a `Status`; a mistake of ours is a 500 that says nothing and a
 log entry that says everything.
 """
 
 import asyncio
-import zlib
-from typing import Final
+from contextlib import aclosing
+from typing import Any, Final
 
 from aiohttp import web
 
-from kubevirt.api.meta import Status, StatusDetails
+from kubevirt.api.meta import StatusDetails
 from kubevirt.apiserver import refusals
-from kubevirt.apiserver.http import answers, asked, bodies, media
+from kubevirt.apiserver.aggregation.aggregation import Aggregation
+from kubevirt.apiserver.http import (
+    answers,
+    asked,
+    bodies,
+    deadlines,
+    flow,
+    kubelets,
+    lists,
+    media,
+    responses,
+    tables,
+)
 from kubevirt.apiserver.http.access import Authenticator, Authorizer
 from kubevirt.apiserver.http.answers import Answers
 from kubevirt.apiserver.http.asked import Asked
+from kubevirt.apiserver.http.audited import ANNOTATIONS
 from kubevirt.apiserver.http.discovering import Documents
+from kubevirt.apiserver.http.flow import Flow
+from kubevirt.apiserver.http.frames import Frames
+from kubevirt.apiserver.http.kubelets import Kubelets
+from kubevirt.apiserver.http.limits import Limits
 from kubevirt.apiserver.http.media import Form
+from kubevirt.apiserver.http.room import Room
 from kubevirt.apiserver.http.streams import stream
 from kubevirt.apiserver.kinds.kind import Kind, Version
 from kubevirt.apiserver.refusals import Refusal, refusal
@@ -27,70 +46,112 @@ from kubevirt.apiserver.registry import (
     changing,
     creating,
     deleting,
+    incoming,
     patching,
     reading,
     scaling,
 )
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.identity import Identity
+from kubevirt.apiserver.registry.incoming import Body
 from kubevirt.apiserver.registry.registry import Registry
-from kubevirt.apiserver.registry.results import One, Plain, Result
+from kubevirt.apiserver.registry.results import Flowing, Many, Plain, Result
 from kubevirt.apiserver.registry.watching import Looked, Watching
-from kubevirt.apiserver.storage.errors import StoreClosed, StoreFailed, StoreFull
+from kubevirt.apiserver.storage.errors import StoreClosed, StoreFailed, StoreFull, ValueTooLarge
 from kubevirt.base.log import get_logger
 
 log = get_logger(__name__)
 
-GZIP_FROM: Final = 128 * 1024
-"""Bytes from which an answer is compressed: below that it costs more than it saves."""
 BOOKMARK_EVERY_S: Final = 60.0
 HEALTH: Final = ("/healthz", "/livez", "/readyz")
 _OBJECT_FORMS: Final = (media.TABLE, media.PARTIAL)
 _LIST_FORMS: Final = (media.TABLE, media.PARTIAL_LIST, media.PARTIAL)
-_SERVED_BELOW: Final = ("status", "scale", "finalize")
+_BODY_BELOW: Final = {
+    "binding": ("v1", "Binding"),
+    "eviction": ("policy/v1", "Eviction"),
+    "token": ("authentication.k8s.io/v1", "TokenRequest"),
+}
+"""The kinds that subresources take."""
+_SERVED_BELOW: Final = ("ephemeralcontainers", "finalize", "scale", "status")
 
 
 class Front:
     def __init__(
         self,
         registry: Registry,
+        aggregation: Aggregation,
+        kubelets_: Kubelets,
         *,
         authenticator: Authenticator,
         authorizer: Authorizer,
         address: str,
+        limits: Limits | None = None,
     ) -> None:
+        self._limits = limits or Limits()
+        self._flow = Flow(self._limits)
+        self._room = Room(self._limits)
         self._registry = registry
+        self._aggregation = aggregation
+        self._kubelets = kubelets_
         self._authenticator = authenticator
         self._authorizer = authorizer
-        self._documents = Documents(registry.catalog, address)
+        self._documents = Documents(registry.catalog, address, aggregation.directory)
         self._looked = Looked()
         self._answers: dict[tuple[int, str, Form], Answers] = {}
         self._answers_of = 0
+        self._frames = Frames()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         warnings: list[str] = []
         try:
             return await self._answered(request, warnings)
         except Refusal as refused:
-            return _refused(refused.status, warnings)
+            return responses.refused(refused.status, warnings)
+        except ValueTooLarge:
+            return responses.refused(refusals.too_large_to_store().status, warnings)
         except StoreFull:
-            return _refused(refusals.no_room().status, warnings)
+            return responses.refused(refusals.no_room().status, warnings)
         except (StoreClosed, StoreFailed) as error:
             away = refusal(503, "ServiceUnavailable", str(error))
-            return _refused(away.status, warnings)
+            return responses.refused(away.status, warnings)
         except (asyncio.CancelledError, ConnectionError):
             raise
         except Exception as error:  # noqa: BLE001  # the last gate: nothing leaves without an answer
             path = request.rel_url.raw_path
             log.warning("a request failed", method=request.method, path=path, error=error)
-            return _refused(refusals.internal("see the log of the server").status, warnings)
+            mistake = refusals.internal("see the log of the server")
+            return responses.refused(mistake.status, warnings)
 
     async def _answered(self, request: web.BaseRequest, warnings: list[str]) -> web.StreamResponse:
         url = request.rel_url
         about = asked.read(request.method, url.raw_path, url.query)
         identity = await self._authenticator.identify(request)
         await self._authorizer.authorize(about, identity)
+        is_stream = flow.is_stream(about) or "Upgrade" in request.headers
+        with self._flow.entered(identity, is_stream=is_stream):
+            if is_stream:
+                return await self._dispatched(request, about, identity, warnings)
+            most_s = self._limits.request_s
+            limit_s = min(deadlines.wanted(request.rel_url.query) or most_s, most_s)
+            limit = self._registry.clock.timeout(limit_s)
+            try:
+                async with limit, self._room.for_body_of(request):
+                    return await self._dispatched(request, about, identity, warnings)
+            except TimeoutError as error:
+                if not limit.expired():
+                    raise
+                raise refusals.took_too_long() from error
+
+    async def _dispatched(
+        self, request: web.BaseRequest, about: Asked, identity: Identity, warnings: list[str]
+    ) -> web.StreamResponse:
+        if elsewhere := self._aggregation.serving(about.path):
+            return await self._aggregation.forward(request, identity, elsewhere)
         if about.is_resource:
+            if (
+                request.method == "HEAD"
+            ):  # it would be a list or a watch, whose body nobody may send
+                raise refusals.method_not_allowed()
             call = self._call(request, about, identity, warnings)
             return await self._serve(request, call)
         return await self._about_the_server(request, about)
@@ -105,12 +166,12 @@ class Front:
             if about.path.startswith("/apis/") and about.path.count("/") > 2:
                 raise refusals.no_such_path()
             return web.Response(status=404, text="404 page not found\n")
-        if about.verb not in ("get", "head"):
+        if about.verb != "get":
             raise refusals.method_not_allowed()
         headers = {"ETag": found.etag, "Vary": "Accept"}
         if request.headers.get("If-None-Match") == found.etag:
             return web.Response(status=304, headers=headers)
-        response = await _with_body(request, found.body, found.media)
+        response = await responses.whole(request, found.body, found.media)
         response.headers.update(headers)
         return response
 
@@ -129,7 +190,7 @@ class Front:
         if version.warning:
             warnings.append(version.warning)
         query = request.rel_url.query
-        return Call(
+        call = Call(
             verb=about.verb,
             kind=kind,
             version=version,
@@ -140,7 +201,10 @@ class Front:
             query={name: query.getall(name) for name in query},
             user_agent=request.headers.get("User-Agent", ""),
             warnings=warnings,
+            deadline=deadlines.deadline(about.verb, query, self._registry.clock.monotonic()),
         )
+        request[ANNOTATIONS] = call.annotations
+        return call
 
     def _found(self, about: Asked) -> tuple[Kind, Version]:
         found = self._registry.catalog.find(about.group, about.version, about.resource)
@@ -162,12 +226,16 @@ class Front:
     async def _serve(self, request: web.BaseRequest, call: Call) -> web.StreamResponse:
         if not call.subresource and call.verb not in call.kind.verbs:
             raise refusals.method_not_allowed()
+        if call.subresource == "finalize" and call.verb != "update":
+            raise refusals.method_not_allowed()
+        if call.kind.group_resource == "pods" and call.subresource in kubelets.SUBRESOURCES:
+            return await self._kubelets.serve(request, call)
         form = _form(request, call)
         if call.verb == "watch":
             watching = Watching(
                 self._registry, call, self._looked, bookmark_every_s=BOOKMARK_EVERY_S
             )
-            response = web.StreamResponse(headers=_headers(call.warnings))
+            response = web.StreamResponse(headers=responses.headers(call.warnings))
             clock = self._registry.clock
             return await stream(request, response, watching, self._writer(call, form), clock)
         result = await self._done(request, call)
@@ -186,17 +254,13 @@ class Front:
                 return await reading.list_(registry, call)
             case "create" if not call.name:
                 self._refuse_what_is_going(call)
-                text = await bodies.read(request)
-                body = bodies.as_object(text, bodies.content_type(request), kind)
-                return await creating.create(registry, call, body)
+                return await creating.create(registry, call, await _body(request, call, kind))
             case "update":
-                text = await bodies.read(request)
-                body = bodies.as_object(text, bodies.content_type(request), kind)
-                return await changing.update(registry, call, body)
+                return await changing.update(registry, call, await _body(request, call, kind))
             case "patch":
                 type_ = bodies.content_type(request)
-                is_yaml = type_ == patching.APPLY_PATCH
-                body = bodies.as_patch(await bodies.read(request), is_yaml=is_yaml)
+                patching.check_media(call, type_)
+                body = await bodies.aside(bodies.as_patch, await bodies.read(request), type_)
                 return await patching.patch(registry, call, type_, body)
             case "delete" if not call.subresource:
                 said = bodies.as_options(await bodies.read(request), bodies.content_type(request))
@@ -215,21 +279,22 @@ class Front:
             raise refusal(501, "NotImplemented", f"{words} is not served here")
         if call.verb != "create":
             raise refusals.method_not_allowed()
-        type_ = bodies.content_type(request)
-        kind = call.subresource.capitalize() or call.kind.names.kind
-        return await answerer(call, bodies.as_object(await bodies.read(request), type_, kind))
+        own = (call.api_version, call.kind.names.kind)
+        api_version, kind = _BODY_BELOW.get(call.subresource, own)
+        body = await _body(request, call, kind, api_version)
+        incoming.of_kind(body, api_version, kind)
+        return await answerer(call, body)
 
     async def _scaled(self, request: web.BaseRequest, call: Call) -> Result:
         match call.verb:
             case "get":
                 return await scaling.get(self._registry, call)
             case "update":
-                text = await bodies.read(request)
-                body = bodies.as_object(text, bodies.content_type(request), "Scale")
+                body = await _body(request, call, "Scale")
                 return await scaling.update(self._registry, call, body)
             case "patch":
                 type_ = bodies.content_type(request)
-                body = bodies.as_patch(await bodies.read(request), is_yaml=False)
+                body = bodies.as_patch(await bodies.read(request), type_)
                 return await scaling.patch(self._registry, call, type_, body)
         raise refusals.method_not_allowed()
 
@@ -245,29 +310,48 @@ class Front:
         catalog = self._registry.catalog
         if self._answers_of != catalog.generation:
             self._answers.clear()
+            self._frames.clear()
             self._answers_of = catalog.generation
         key = (id(call.kind), call.version.name, form)
         found = self._answers.get(key)
         if found is None:
-            found = Answers(call.kind, call.version, form, self._registry.clock)
+            clock = self._registry.clock
+            found = Answers(call.kind, call.version, form, clock, self._frames)
             self._answers[key] = found
         return found
 
     async def _written(
         self, request: web.BaseRequest, call: Call, form: Form, result: Result
     ) -> web.StreamResponse:
-        code = 200
+        if isinstance(result, Many | Flowing):
+            writer = self._writer(call, form)
+            async with aclosing(lists.pieces(result, writer, form.media)) as pieces:
+                return await responses.flowing(request, pieces, form.media, call.warnings)
         if isinstance(result, Plain):
-            body, code = answers.encode(result.document), result.code
-        elif isinstance(result, One):
-            body, code = self._writer(call, form).one(result), result.code
+            body = answers.encode(self._plain(call, form, result))
         else:
-            body = self._writer(call, form).many(result)
+            body = self._writer(call, form).one(result)
         if form.media == media.YAML:
-            body = answers.as_yaml(body)
-        response = await _with_body(request, body, form.media, code)
-        response.headers.extend(_headers(call.warnings))
+            body = await bodies.aside(answers.as_yaml, body)
+        response = await responses.whole(request, body, form.media, result.code)
+        response.headers.extend(responses.headers(call.warnings))
         return response
+
+    def _plain(self, call: Call, form: Form, result: Plain) -> Any:
+        if call.subresource != "scale" or not form.kind:
+            return result.document
+        if form.kind == media.TABLE:
+            return tables.of_scale(result.document, self._registry.clock)
+        return tables.metadata_of(result.document)
+
+
+async def _body(request: web.BaseRequest, call: Call, kind: str, api_version: str = "") -> Body:
+    type_ = bodies.content_type(request)
+    if type_ == media.PROTOBUF and call.kind.is_custom and kind == call.kind.names.kind:
+        raise refusals.unsupported_media_type(media.OFFERED)
+    text = await bodies.read(request)
+    expected = (kind, api_version or call.api_version)
+    return await bodies.aside(bodies.as_object, text, type_, *expected)
 
 
 def _is_special(call: Call) -> bool:
@@ -279,48 +363,7 @@ def _is_special(call: Call) -> bool:
 def _form(request: web.BaseRequest, call: Call) -> Form:
     is_many = call.verb in ("list", "watch", "deletecollection")
     possible: tuple[str, ...] = _LIST_FORMS if is_many else _OBJECT_FORMS
-    if call.subresource == "scale":
-        possible = ()
     found = media.chosen(request.headers.get("Accept"), possible)
     if found is None:
-        raise refusal(
-            406,
-            "NotAcceptable",
-            "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, "
-            "application/vnd.kubernetes.protobuf, application/json;stream=watch, "
-            "application/vnd.kubernetes.protobuf;stream=watch",
-            details=StatusDetails(),
-        )
+        raise refusals.not_acceptable(media.OFFERED, is_custom=call.kind.is_custom)
     return found
-
-
-def _headers(warnings: list[str]) -> list[tuple[str, str]]:
-    shown = (each.replace("\\", "\\\\").replace('"', '\\"') for each in dict.fromkeys(warnings))
-    fixed = [("Cache-Control", "no-cache, private")]
-    return fixed + [("Warning", f'299 - "{each}"') for each in shown]
-
-
-async def _with_body(
-    request: web.BaseRequest, body: bytes, type_: str, code: int = 200
-) -> web.Response:
-    headers = {"Content-Type": type_}
-    accepted = request.headers.get("Accept-Encoding", "")
-    if len(body) >= GZIP_FROM and "gzip" in accepted:
-        # Beside the loop: the library lets go of Python's lock while it works.
-        body = await asyncio.to_thread(_compressed, body)
-        headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
-    return web.Response(body=body, status=code, headers=headers)
-
-
-def _compressed(body: bytes) -> bytes:
-    packer = zlib.compressobj(1, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
-    return packer.compress(body) + packer.flush()
-
-
-def _refused(status: Status, warnings: list[str]) -> web.Response:
-    body = answers.encode(answers.status(status))
-    response = web.Response(body=body, status=status.code or 500, content_type=media.JSON)
-    response.headers.extend(_headers(warnings))
-    if status.details and status.details.retry_after_seconds:
-        response.headers["Retry-After"] = str(status.details.retry_after_seconds)
-    return response

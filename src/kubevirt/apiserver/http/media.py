@@ -14,7 +14,11 @@ import msgspec
 JSON: Final = "application/json"
 YAML: Final = "application/yaml"
 OFFERED: Final = (JSON, YAML)
+PROTOBUF: Final = "application/vnd.kubernetes.protobuf"
+"""Read, never written: whoever sends it accepts JSON as well."""
 META_GROUP: Final = "meta.k8s.io"
+APPLY_PATCH: Final = "application/apply-patch+yaml"
+STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
 TABLE: Final = "Table"
 PARTIAL: Final = "PartialObjectMetadata"
 PARTIAL_LIST: Final = "PartialObjectMetadataList"

@@ -34,8 +34,8 @@ async def stream(
     try:
         async with clock.timeout(limit_s):
             async for sights in watching.sights():
-                if sights:
-                    await response.write(answers.frames(sights))
+                for piece in answers.frames(sights):
+                    await response.write(piece)
     except TimeoutError:
         pass
     except Refusal as refused:

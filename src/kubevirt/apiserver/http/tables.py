@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
-from kubevirt.apiserver.kinds.columns import layout_of
-from kubevirt.apiserver.kinds.kind import Kind, Version
+from kubevirt.apiserver.kinds.columns import AGE, NAME, layout_of
+from kubevirt.apiserver.kinds.columns.ages import age
+from kubevirt.apiserver.kinds.kind import Column, Kind, Version
 from kubevirt.apiserver.registry import stored
 from kubevirt.base.clock import Clock
 
@@ -17,45 +18,75 @@ class Tables:
     def __init__(self, kind: Kind, version: Version, clock: Clock) -> None:
         self._clock = clock
         self._layout = layout_of(kind, version)
-        self._columns = [
-            {
-                "name": each.name,
-                "type": each.type,
-                "format": each.format,
-                "description": each.description,
-                "priority": each.priority,
-            }
-            for each in self._layout.columns
-        ]
+        self._columns = _definitions(self._layout.columns)
 
     def of_one(self, value: bytes, revision: int) -> Document:
         metadata = {"resourceVersion": str(revision)} if revision else {}
-        return self.of_many([(value, revision)], metadata)
+        return {**self.frame(metadata), "rows": self.rows([(value, revision)])}
 
-    def of_many(self, objects: Iterable[tuple[bytes, int]], metadata: Document) -> Document:
+    def rows(self, objects: Iterable[tuple[bytes, int]]) -> list[Document]:
         now = self._clock.now().timestamp()
-        return {
-            **self._table(metadata),
-            "rows": [self._row(value, revision, now) for value, revision in objects],
-        }
+        return [self._row(value, revision, now) for value, revision in objects]
 
     def bookmark(self, metadata: Document) -> Document:
         """A table without columns, whose only row is about the version."""
         partial = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
         return {
-            **self._table({"resourceVersion": metadata["resourceVersion"]}),
+            **self.frame({"resourceVersion": metadata["resourceVersion"]}),
             "rows": [{"cells": [], "object": {**partial, "metadata": metadata}}],
         }
 
-    def _table(self, metadata: Document) -> Document:
-        return {
-            "kind": "Table",
-            "apiVersion": "meta.k8s.io/v1",
-            "metadata": metadata,
-            "columnDefinitions": self._columns,
-        }
+    def frame(self, metadata: Document) -> Document:
+        """All but the rows."""
+        return _frame(metadata, self._columns)
 
     def _row(self, value: bytes, revision: int, now: float) -> Document:
         object_ = stored.decoded(value, revision, "")
         shown = msgspec.Raw(stored.metadata_shown(value, revision))
         return {"cells": self._layout.row(object_, now), "object": shown}
+
+
+def _definitions(columns: Iterable[Column]) -> list[Document]:
+    return [
+        {
+            "name": each.name,
+            "type": each.type,
+            "format": each.format,
+            "description": each.description,
+            "priority": each.priority,
+        }
+        for each in columns
+    ]
+
+
+def _frame(metadata: Document, columns: list[Document]) -> Document:
+    return {
+        "kind": "Table",
+        "apiVersion": "meta.k8s.io/v1",
+        "metadata": metadata,
+        "columnDefinitions": columns,
+    }
+
+
+# Scales, which are no objects of their own
+
+_SCALE = (
+    NAME,
+    Column(name="Desired", type="integer", description="Number of desired replicas"),
+    Column(name="Available", type="integer", description="Number of actual replicas"),
+    AGE,
+)
+
+
+def of_scale(scale: Document, clock: Clock) -> Document:
+    metadata = scale["metadata"]
+    replicas = [scale[part].get("replicas", 0) for part in ("spec", "status")]
+    born = age(metadata.get("creationTimestamp"), clock.now().timestamp())
+    row = {"cells": [metadata["name"], *replicas, born], "object": metadata_of(scale)}
+    version = {"resourceVersion": metadata["resourceVersion"]}
+    return {**_frame(version, _definitions(_SCALE)), "rows": [row]}
+
+
+def metadata_of(document: Document) -> Document:
+    named = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
+    return {**named, "metadata": document["metadata"]}

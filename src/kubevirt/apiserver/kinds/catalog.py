@@ -1,6 +1,7 @@
 """All kinds that are served right now: the built-in ones, and those that CRDs define."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from kubevirt.apiserver.kinds import builtin, discovery
 from kubevirt.apiserver.kinds.custom import CustomKind, Scale
@@ -17,6 +18,7 @@ class Catalog:
         self.generation = 0
         self._found: dict[tuple[str, str], Kind] = {}
         self._groups: dict[str, Group] = {}
+        self._followers: dict[Callable[[], None], None] = {}
         self._index()
 
     def _index(self) -> None:
@@ -24,6 +26,17 @@ class Catalog:
         kinds = (*self._builtin, *(each.kind for each in self._custom.values()))
         self._found = {(each.group, each.names.plural): each for each in kinds}
         self._groups = discovery.groups(kinds)
+        for follower in list(self._followers):
+            follower()
+
+    @contextmanager
+    def followed(self, changed: Callable[[], None]) -> Iterator[None]:
+        """`changed` is called after every change, for as long as the body lasts."""
+        self._followers[changed] = None
+        try:
+            yield
+        finally:
+            del self._followers[changed]
 
     def find(self, group: str, version: str, plural: str) -> tuple[Kind, Version] | None:
         kind = self._found.get((group, plural))
@@ -32,6 +45,13 @@ class Catalog:
 
     def kind(self, group: str, plural: str) -> Kind:
         return self._found[group, plural]
+
+    def known(self, group: str, plural: str) -> Kind | None:
+        return self._found.get((group, plural))
+
+    @property
+    def kinds(self) -> Iterable[Kind]:
+        return self._found.values()
 
     @property
     def namespaces(self) -> Kind:
@@ -50,6 +70,10 @@ class Catalog:
     def custom(self, name: str) -> CustomKind | None:
         """By the name of its CRD."""
         return self._custom.get(name)
+
+    @property
+    def names_of_customs(self) -> set[str]:
+        return set(self._custom)
 
     @property
     def customs(self) -> Iterable[CustomKind]:

@@ -11,9 +11,12 @@ from typing import Any, Final
 import msgspec
 
 from kubevirt.apiserver.kinds.discovery import version_rank
-from kubevirt.apiserver.kinds.kind import EVERY_VERB, Column, Kind, Names, Schema, Version
+from kubevirt.apiserver.kinds.kind import Column, Kind, Names, Schema, Version
 
 Object = dict[str, Any]
+
+VERBS: Final = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
+"""In the order in which Kubernetes tells them."""
 
 
 class _Names(msgspec.Struct, rename="camel"):
@@ -155,7 +158,7 @@ def _kind(spec: _Spec) -> Kind:
                 key=lambda each: version_rank(each.name),
             )
         ),
-        verbs=EVERY_VERB,
+        verbs=VERBS,
         is_custom=True,
     )
 

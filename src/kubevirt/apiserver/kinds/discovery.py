@@ -4,8 +4,10 @@ kubectl asks once for all (aggregated discovery) and falls back to asking group 
 rendered from the same kinds, so they cannot disagree.
 """
 
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from hashlib import sha256
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -24,11 +26,13 @@ class Body(NamedTuple):
 
 
 _OF_PARENT: dict[str, tuple[str, ...]] = {
+    "ephemeralcontainers": ("get", "patch", "update"),
     "status": ("get", "patch", "update"),
     "finalize": ("update",),
     "log": ("get",),
 }
 _OF_OTHERS = {
+    "attach": Body("PodAttachOptions", ("create", "get")),
     "binding": Body("Binding", ("create",)),
     "eviction": Body("Eviction", ("create",), "policy", "v1"),
     "exec": Body("PodExecOptions", ("create", "get")),
@@ -83,23 +87,35 @@ def _parts(name: str) -> tuple[str, str, str]:
 # Group by group
 
 
+class Listed(Protocol):
+    """A group, wherever it is served."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def versions(self) -> list[str]:
+        """The most preferred first."""
+        ...
+
+
 def api_versions(address: str) -> Document:
     """/api"""
     where = [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}]
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": where}
 
 
-def group_list(found: Iterable[Group]) -> Document:
+def group_list(found: Iterable[Listed]) -> Document:
     """/apis"""
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": [_group(each) for each in found]}
 
 
-def group(found: Group) -> Document:
+def group(found: Listed) -> Document:
     """/apis/GROUP"""
     return {"kind": "APIGroup", "apiVersion": "v1", **_group(found)}
 
 
-def _group(found: Group) -> Document:
+def _group(found: Listed) -> Document:
     versions = [
         {"groupVersion": f"{found.name}/{version}", "version": version}
         for version in found.versions
@@ -129,6 +145,7 @@ def _resources(kind: Kind, version: Version) -> Iterator[Document]:
         "kind": names.kind,
         "verbs": list(kind.verbs),
         **_lists(shortNames=names.short, categories=names.categories),
+        **({"storageVersionHash": _storage_hash(kind)} if "get" in kind.verbs else {}),
     }
     for subresource in version.subresources:
         body = _body(kind, subresource)
@@ -142,25 +159,29 @@ def _resources(kind: Kind, version: Version) -> Iterator[Document]:
         }
 
 
+def _storage_hash(kind: Kind) -> str:
+    """Changes when objects are stored in another version."""
+    name = f"{kind.group}/{kind.storage_version.name}/{kind.names.kind}"
+    return b64encode(sha256(name.encode()).digest()[:8]).decode()
+
+
 # All at once
 
 
-def aggregated(found: Iterable[Group]) -> Document:
+def aggregated(found: Iterable[tuple[str, list[Document]]]) -> Document:
+    """Of groups by name, a document for each version."""
     return {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": "apidiscovery.k8s.io/v2",
         "metadata": {},
         "items": [
-            {
-                "metadata": {"name": each.name} if each.name else {},
-                "versions": [_aggregated_version(each, version) for version in each.versions],
-            }
-            for each in found
+            {"metadata": {"name": name} if name else {}, "versions": versions}
+            for name, versions in found
         ],
     }
 
 
-def _aggregated_version(found: Group, version: str) -> Document:
+def aggregated_version(found: Group, version: str) -> Document:
     resources = [_aggregated_resource(kind, each) for kind, each in found.of_version(version)]
     return {"version": version, "resources": resources, "freshness": "Current"}
 

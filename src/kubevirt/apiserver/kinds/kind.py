@@ -58,12 +58,18 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     versions: tuple[Version, ...]
     """The most preferred first."""
     verbs: tuple[str, ...] = EVERY_VERB
+    stored_in: str | None = None
+    """The group whose kind of the same name it shares its objects with, if not its own."""
     is_custom: bool = False
     """Whether a CRD defines it; such a kind is pruned, defaulted and validated by its schema alone."""
 
     @property
     def group_resource(self) -> str:
         return f"{self.names.plural}.{self.group}" if self.group else self.names.plural
+
+    @property
+    def storage_group(self) -> str:
+        return self.group if self.stored_in is None else self.stored_in
 
     @property
     def storage_version(self) -> Version:
@@ -75,7 +81,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def prefix(self) -> str:
         """Of its keys in the store."""
-        return f"/registry/{self.group or 'core'}/{self.names.plural}/"
+        return f"/registry/{self.storage_group or 'core'}/{self.names.plural}/"
 
     def key(self, namespace: str, name: str) -> str:
         return f"{self.prefix}{namespace}/{name}" if self.namespaced else f"{self.prefix}{name}"

@@ -29,6 +29,8 @@ import msgspec
 
 Schema = dict[str, Any]
 
+_ANYTHING: Schema = {"x-kubernetes-preserve-unknown-fields": True}
+_ANY_OBJECT: Schema = {"type": "object", **_ANYTHING}
 PLAIN: dict[str, Schema] = {
     "boolean": {"type": "boolean"},
     "bytes": {"type": "string", "format": "byte"},
@@ -41,9 +43,31 @@ PLAIN: dict[str, Schema] = {
     "time": {"type": "string", "format": "date-time"},
     "quantity": {"x-kubernetes-int-or-string": True},
     "int-or-string": {"x-kubernetes-int-or-string": True},
-    "object": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-    "any": {"x-kubernetes-preserve-unknown-fields": True},
+    "any": _ANYTHING,
+    "fields": _ANY_OBJECT,
+    "json": _ANYTHING,
+    "object": _ANY_OBJECT,
+    "raw": _ANY_OBJECT,
+    "schema-or-array": _ANYTHING,
+    "schema-or-bool": _ANYTHING,
+    "schema-or-strings": _ANYTHING,
 }
+OPEN = frozenset(name for name, schema in PLAIN.items() if schema in (_ANYTHING, _ANY_OBJECT))
+"""Plain types that say nothing of what is inside."""
+NAMED: dict[str, tuple[str, Schema]] = {
+    "fields": ("FieldsV1", {"type": "object"}),
+    "int-or-string": (
+        "IntOrString",
+        {"format": "int-or-string", "oneOf": [{"type": "integer"}, {"type": "string"}]},
+    ),
+    "json": ("JSON", {}),
+    "quantity": ("Quantity", {"oneOf": [{"type": "string"}, {"type": "number"}]}),
+    "raw": ("RawExtension", {"type": "object"}),
+    "schema-or-array": ("JSONSchemaPropsOrArray", {}),
+    "schema-or-bool": ("JSONSchemaPropsOrBool", {}),
+    "schema-or-strings": ("JSONSchemaPropsOrStringArray", {}),
+}
+"""Plain types that have a name and a definition of their own in OpenAPI: `kubectl explain` shows it."""
 
 _SHAPE = re.compile(r"(?P<open>[\[{]*)(?P<name>[\w.-]+)(?P<close>[\]}]*)(?P<required>!?)")
 _OPTION = re.compile(
@@ -157,7 +181,10 @@ class Types:
         """One type alone; where others stand in it, they are pointed to behind `prefix`."""
 
         def pointed_to(other: str) -> Schema:
-            return PLAIN.get(other) or {"allOf": [{"$ref": f"{prefix}{other}"}]}
+            if other in PLAIN and other not in NAMED:
+                return PLAIN[other]
+            name = NAMED[other][0] if other in NAMED else other
+            return {"allOf": [{"$ref": f"{prefix}{name}"}]}
 
         return _written(self._types[name], pointed_to)
 

@@ -37,6 +37,8 @@ class JsonPatch(Struct, frozen=True):
 
 def parse(patch: Any) -> JsonPatch:
     """Raises `BadPatch`, `PatchTooLarge`."""
+    if patch is None:  # a list without an element, for Go
+        return JsonPatch(())
     if not isinstance(patch, list):
         raise _cannot_read(patch, "Go value of type []handlers.jsonPatchOp")
     if len(patch) > MAX_OPERATIONS:
@@ -63,18 +65,35 @@ def _cannot_read(value: Any, into: str) -> BadPatch:
 
 
 def apply(object_: Any, patch: JsonPatch) -> Any:
-    """Raises `PatchDoesNotApply`."""
+    """Raises `PatchDoesNotApply`; its cause says why, in the words of Kubernetes' library."""
     document = _Document(object_)
-    try:
-        for operation in patch.operations:
+    for operation in patch.operations:
+        try:
             document.run(operation)
-    except _Misfit as error:
-        raise PatchDoesNotApply from error
+        except _NoWay:
+            raise PatchDoesNotApply from _Misfit(_no_way(operation))
+        except _Misfit as error:
+            raise PatchDoesNotApply from error
     return document.root
 
 
 class _Misfit(Exception):  # noqa: N818  # it is what was found
     pass
+
+
+class _NoWay(_Misfit):
+    """A path leads through what is not there."""
+
+
+def _no_way(operation: Operation) -> str:
+    op, path, source = operation.op, operation.path, operation.source
+    missing = {
+        "replace": f"doc is missing path: {path}",
+        "test": f"is missing path: {path}",
+        "copy": f"doc is missing from path: {source}",
+        "move": f"doc is missing from path: {source}",
+    }.get(op, f'doc is missing path: "{path}"')
+    return f"{op} operation does not apply: {missing}: missing value"
 
 
 class _Document:
@@ -91,18 +110,20 @@ class _Document:
         if run is None:
             raise _Misfit(f"Unexpected kind: {operation.op}")
         if operation.path is None:
-            raise _Misfit("operation missing path field")
+            raise _Misfit(f"{operation.op} operation failed to decode path: missing value")
         run(self, operation.path, operation)
 
     def add(self, path: str, operation: Operation) -> None:
         self._insert(path, operation.value)
 
-    def remove(self, path: str, _operation: Operation) -> None:
+    def remove(self, path: str, operation: Operation) -> None:
         container, key = self._container(path)
         if isinstance(container, list):
             del container[_place(key, len(container))]
         elif key not in container:
-            raise _Misfit(f"Unable to remove nonexistent key: {key}")
+            shown = key if operation.op == "move" else path
+            words = f"Unable to remove nonexistent key: {key}: missing value"
+            raise _Misfit(f"error in {operation.op} for path: '{shown}': {words}")
         else:
             del container[key]
 
@@ -134,7 +155,7 @@ class _Document:
     def test(self, path: str, operation: Operation) -> None:
         value = self.root if path == "" else self._find(path)
         if not is_same(value, operation.value):
-            raise _Misfit(f"testing value {path} failed")
+            raise _Misfit(f"testing value {path} failed: test failed")
 
     def _insert(self, path: str, value: Any) -> None:
         container, key = self._container(path)
@@ -156,7 +177,7 @@ class _Document:
         """The container that the last step of a path is in, ready to be changed."""
         start, *steps = path.split("/")
         if start or not steps:
-            raise _Misfit(f"doc is missing path: {path}")
+            raise _NoWay
         self.root = container = self._owned(self.root)
         for step in map(_unescaped, steps[:-1]):
             if isinstance(container, list):
@@ -165,7 +186,7 @@ class _Document:
             elif step in container:
                 container[step] = below = self._owned(container[step])
             else:
-                raise _Misfit(f"doc is missing path: {path}")
+                raise _NoWay
             container = below
         return container, _unescaped(steps[-1])
 
@@ -177,7 +198,7 @@ class _Document:
         elif isinstance(container, list):
             made = list(container)
         else:
-            raise _Misfit("a value that holds nothing")
+            raise _NoWay
         self._own.add(id(made))
         self._keep.append(made)  # so that its identity is not given to another
         return made

@@ -10,6 +10,8 @@ Object = dict[str, Any]
 
 def merge(object_: Object, patch: Any) -> Object:
     """The object itself where the patch says nothing new. Raises `BadPatch`."""
+    if patch is None:
+        raise BadPatch("Invalid JSON Patch")
     if not isinstance(patch, dict):
         raise BadPatch(
             f"error decoding patch: json: cannot unmarshal {kind_of(patch)}"

@@ -29,6 +29,8 @@ Object = dict[str, Any]
 
 def merge(object_: Object, patch: Any, schema: Schema) -> Object:
     """Raises `BadPatch`, `PatchDoesNotApply`, `PatchFailed`."""
+    if patch is None:  # a map without a field, for Go
+        return object_
     if not isinstance(patch, dict):
         kind = gotext.kind_of(patch)
         raise BadPatch(
@@ -188,7 +190,8 @@ def _holds_maps(old: list[Any], patch: list[Any]) -> bool:
     if list in kinds:
         raise PatchDoesNotApply from ValueError("lists of lists are not supported")
     if len(kinds) > 1:
-        raise PatchFailed("list element types are not identical")
+        words = gotext.shown([old, patch])
+        raise PatchFailed(f"list element types are not identical: {words}")
     return dict in kinds
 
 

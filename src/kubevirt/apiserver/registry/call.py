@@ -1,5 +1,6 @@
 """A request for a resource, once it is known who asks for what."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -12,7 +13,9 @@ Query = Mapping[str, Sequence[str]]
 
 
 class Call(msgspec.Struct, kw_only=True):
-    """`warnings` is what the answer will warn of; every step may add to it."""
+    """`warnings` is what the answer will warn of, `annotations` what the audit log will say beside it;
+    every step may add to them.
+    """
 
     verb: str
     kind: Kind
@@ -25,6 +28,9 @@ class Call(msgspec.Struct, kw_only=True):
     query: Query = {}
     user_agent: str = ""
     warnings: list[str] = []
+    annotations: dict[str, str] = {}
+    deadline: float = math.inf
+    """When whoever answers for the server must have done so, in monotonic time."""
 
     @property
     def api_version(self) -> str:

@@ -1,6 +1,10 @@
 """update: an object as it shall be, in place of what it was. Patches end here too."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
+
+import msgspec
 
 from kubevirt.api.meta import StatusCause, StatusDetails
 from kubevirt.apiserver import refusals
@@ -58,7 +62,7 @@ def _of_version(served: Served, said: Object, old: Object) -> Object:
 def _check_identity(call: Call, new: Object, old: Object) -> None:
     wanted, found = new["metadata"].get("uid"), old["metadata"]["uid"]
     if wanted and wanted != found:
-        raise _other_uid(call, wanted, found)
+        raise other_uid(call, wanted, found)
     version = new["metadata"].get("resourceVersion")
     if version and version != old["metadata"]["resourceVersion"]:
         raise refusals.modified(call.kind, call.name)
@@ -66,7 +70,7 @@ def _check_identity(call: Call, new: Object, old: Object) -> None:
         raise _without_version(call)
 
 
-def _other_uid(call: Call, wanted: str, found: str) -> Refusal:
+def other_uid(call: Call, wanted: str, found: str) -> Refusal:
     words = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
     storage = f"StorageError: invalid object, Code: 4, Key: {call.key}, ResourceVersion: 0"
     return refusals.conflict(call.kind, call.name, f"{storage}, AdditionalErrorMsg: {words}")
@@ -84,6 +88,14 @@ def _without_version(call: Call) -> Refusal:
     return refusal(422, "Invalid", message, details=details)
 
 
+class Part(msgspec.Struct, frozen=True):
+    """What is written as an object of its own, such as a scale: admission sees no more of it."""
+
+    of: Callable[[Object], Object]
+    put: Callable[[Object, Object], Object]
+    """Into the whole."""
+
+
 async def store_change(
     registry: Registry,
     call: Call,
@@ -92,13 +104,14 @@ async def store_change(
     wanted: WriteOptions,
     *,
     is_applied: bool = False,
+    part: Part | None = None,
 ) -> One:
     """Makes `new` of what lies in the store. Raises the store's `Conflict` if that is something else
     by now.
     """
     served = registry.served(call.kind)
     old = stored.object_of(entry, call.api_version)
-    new = await _made(registry, call, new, old, wanted, is_applied=is_applied)
+    new = await _made(registry, call, new, old, wanted, is_applied=is_applied, part=part)
     if new["metadata"].get("deletionTimestamp") and may_go(served, new):
         if not wanted.dry_run:
             await registry.store.delete(entry)
@@ -126,6 +139,7 @@ async def _made(
     wanted: WriteOptions,
     *,
     is_applied: bool,
+    part: Part | None,
 ) -> Object:
     """The object as it will be stored."""
     served, version = registry.served(call.kind), call.version
@@ -133,22 +147,53 @@ async def _made(
     if not is_applied:
         endpoint = served.shapes.endpoint(version, call.subresource)
         new = writes.update(old, new, endpoint, by=wanted.manager, now=registry.now())
-    review = Review(call=call, operation="UPDATE", old=old, dry_run=wanted.dry_run)
-    new = await registry.admission.mutate(new, review)
+    review = _review(served, call, old, wanted, part)
+    if part:
+        new = part.put(new, await registry.admission.mutate(part.of(new), review))
+    else:
+        new = await registry.admission.mutate(new, review)
     new = _within_reach(served, call, new, old)
     if served.rules.has_generation and preparing.is_another_intent(new, old, version):
         new = preparing.with_generation(new, old["metadata"].get("generation", 0) + 1)
     served.check_change(new, old, version, call.subresource)
-    await registry.admission.validate(new, review)
+    await registry.admission.validate(part.of(new) if part else new, review)
     if is_applied:
         new = served.read_again(new, version)
     return writes.keep_times_of_no_op(old, new)
 
 
+def _review(
+    served: Served, call: Call, old: Object, wanted: WriteOptions, part: Part | None
+) -> Review:
+    review = Review(
+        call=call,
+        operation="UPDATE",
+        old=part.of(old) if part else old,
+        dry_run=wanted.dry_run,
+        options=options.document(call, "UpdateOptions"),
+    )
+    if part:
+        return review
+    read_again = partial(_changed_outside, served, call, old=old)
+    return msgspec.structs.replace(review, read_again=read_again)
+
+
+def _changed_outside(served: Served, call: Call, changed: Object, *, old: Object) -> Object:
+    """Also of a webhook that claims to know another object."""
+    new = incoming.stand_in_namespace(call, served.changed_outside(changed, call.version))
+    version = new["metadata"].get("resourceVersion")
+    if version and version != old["metadata"]["resourceVersion"]:
+        raise refusals.modified(call.kind, call.name)
+    return preparing.carried_over(new, old)
+
+
 def _within_reach(served: Served, call: Call, new: Object, old: Object) -> Object:
     """Only what this endpoint may change is changed."""
     if call.subresource == "status":
-        return preparing.only_status(new, old, keeps_metadata=served.rules.is_custom)
+        new = preparing.only_status(new, old, keeps_metadata=served.rules.is_custom)
+        return served.rules.status_changed(new, old)
+    if call.subresource == "ephemeralcontainers":
+        return served.rules.looked_into(new, old)
     if call.subresource == "finalize":
         return {**old, "metadata": new["metadata"], "spec": new.get("spec", {})}
     if "status" in call.version.subresources:

@@ -63,14 +63,22 @@ async def _made(
     """The object as it will be stored."""
     served = registry.served(call.kind)
     now = registry.now()
-    name = _name(registry, object_["metadata"])
-    new = preparing.born(object_, name=name, uid=registry.chance.uid(), now=now)
-    new = served.defaulted(new, call.version)
+    new = served.defaulted(preparing.unborn(object_), call.version)
     if not is_applied:
         endpoint = served.shapes.endpoint(call.version, "")
         new = writes.update(None, new, endpoint, by=wanted.manager, now=now)
-    review = Review(call=call, operation="CREATE", dry_run=wanted.dry_run)
+    review = Review(
+        call=call,
+        operation="CREATE",
+        dry_run=wanted.dry_run,
+        options=options.document(call, "CreateOptions"),
+        read_again=lambda changed: incoming.stand_in_namespace(
+            call, served.changed_outside(changed, call.version)
+        ),
+    )
     new = await registry.admission.mutate(new, review)
+    name = _name(registry, new["metadata"])
+    new = preparing.born(new, name=name, uid=registry.chance.uid(), now=now)
     if "status" in call.version.subresources and not served.rules.keeps_new_status:
         new = preparing.all_but_status(new, None)
     new = served.rules.prepared(new)

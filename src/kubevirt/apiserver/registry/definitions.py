@@ -11,6 +11,7 @@ import msgspec
 
 from kubevirt.apiserver.kinds import custom
 from kubevirt.apiserver.kinds.kind import Kind
+from kubevirt.apiserver.refusals import Refusal
 from kubevirt.apiserver.registry import changing, deleting, stored
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.identity import SERVER
@@ -18,7 +19,7 @@ from kubevirt.apiserver.registry.options import DeleteOptions, WriteOptions
 from kubevirt.apiserver.registry.registry import Registry
 from kubevirt.apiserver.registry.rules.definitions import CLEANUP
 from kubevirt.apiserver.schema.plain import is_same
-from kubevirt.apiserver.storage.errors import Conflict
+from kubevirt.apiserver.storage.errors import Compacted, Conflict, WatcherTooSlow
 from kubevirt.apiserver.storage.records import Entry
 from kubevirt.base.errors import Retry
 from kubevirt.base.log import get_logger
@@ -37,6 +38,7 @@ class Definitions:
         self._kind = registry.catalog.kind("apiextensions.k8s.io", "customresourcedefinitions")
         self._seen = 0
         self._going: set[str] = set()
+        self._to_judge: set[str] = set()
 
     async def load(self) -> None:
         """Serves what was established before the start."""
@@ -47,14 +49,24 @@ class Definitions:
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
-            page = await self._registry.store.list(self._kind.prefix)
-            for entry in page.entries:
-                await self._look_at(entry.key, entry, tasks)
-            with self._registry.store.watch(self._kind.prefix, after=page.revision) as watch:
-                async for events in watch:
-                    # Only the last word on each counts.
-                    for event in {event.key: event for event in events}.values():
-                        await self._look_at(event.key, event.entry, tasks)
+            while True:
+                try:
+                    await self._follow(tasks)
+                except (Compacted, WatcherTooSlow) as error:
+                    log.info("changes of CRDs were missed, all are read again", error=error)
+
+    async def _follow(self, tasks: asyncio.TaskGroup) -> None:
+        page = await self._registry.store.list(self._kind.prefix)
+        there = {entry.key.removeprefix(self._kind.prefix) for entry in page.entries}
+        for gone in self._registry.catalog.names_of_customs - there:
+            self._registry.catalog.remove(gone)
+        for entry in page.entries:
+            await self._look_at(entry.key, entry, tasks)
+        with self._registry.store.watch(self._kind.prefix, after=page.revision) as watch:
+            async for events in watch:
+                # Only the last word on each counts.
+                for event in {event.key: event for event in events}.values():
+                    await self._look_at(event.key, event.entry, tasks)
 
     async def _look_at(self, key: str, entry: Entry | None, tasks: asyncio.TaskGroup) -> None:
         name = key.removeprefix(self._kind.prefix)
@@ -64,7 +76,7 @@ class Definitions:
         self._serve(entry)
         object_ = stored.object_of(entry, "apiextensions.k8s.io/v1")
         if not object_["metadata"].get("deletionTimestamp"):
-            await self._judge(entry, object_)
+            await self._judge(entry, object_, tasks)
         elif CLEANUP in (object_["metadata"].get("finalizers") or ()) and name not in self._going:
             self._going.add(name)
             tasks.create_task(self._empty(name))
@@ -78,12 +90,14 @@ class Definitions:
             log.warning("a CRD cannot be read and is not served", crd=name, error=error)
             return
         known = catalog.custom(name)
-        if known and known.generation == found.generation:
+        begins_to_go = known is not None and found.is_going and not known.is_going
+        if known and (known.generation == found.generation or begins_to_go):
+            # The same kind: whoever watches it goes on, and sees its objects go.
             found = msgspec.structs.replace(found, kind=known.kind)
         if found.is_established and found != known:
             catalog.put(name, found)
 
-    async def _judge(self, entry: Entry, object_: Object) -> None:
+    async def _judge(self, entry: Entry, object_: Object, tasks: asyncio.TaskGroup) -> None:
         others = [each.kind for each in self._registry.catalog.customs]
         try:
             judged = custom.judged(object_, others, self._registry.now())
@@ -91,8 +105,18 @@ class Definitions:
                 await self._write(judged, entry, "status")
         except Conflict:
             return  # it is another one by now, and will be looked at again
+        except Refusal as refusal:  # by a webhook, which may think better of it
+            log.info("a CRD was judged in vain", crd=object_["metadata"]["name"], reason=refusal)
+            if entry.key not in self._to_judge:
+                self._to_judge.add(entry.key)
+                tasks.create_task(self._judge_again(entry.key, tasks))
         except Exception as error:  # noqa: BLE001  # one that nobody can judge must not end the server
             log.warning("a CRD could not be judged", crd=object_["metadata"]["name"], error=error)
+
+    async def _judge_again(self, key: str, tasks: asyncio.TaskGroup) -> None:
+        await self._registry.clock.sleep(RETRY_S)
+        self._to_judge.discard(key)
+        await self._look_at(key, await self._registry.store.get(key), tasks)
 
     async def _write(self, object_: Object, entry: Entry, subresource: str = "") -> None:
         call = self._call(self._kind, object_["metadata"]["name"], subresource)
@@ -145,7 +169,9 @@ class Definitions:
         call = self._call(kind)
         async for chunk in self._registry.store.scan(kind.prefix):
             for entry in chunk:
-                await deleting.delete_entry(self._registry, call, entry, DeleteOptions())
+                await deleting.delete_entry(
+                    self._registry, call, entry, DeleteOptions(), is_admitted=False
+                )
 
     async def _until_empty(self, prefix: str) -> None:
         store = self._registry.store

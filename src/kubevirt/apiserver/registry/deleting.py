@@ -30,13 +30,18 @@ ORPHAN: Final = "orphan"
 _FINALIZER_OF: Final = {"Foreground": FOREGROUND, "Orphan": ORPHAN}
 
 
-async def delete(registry: Registry, call: Call, body: Object | None) -> Result:
+async def delete(
+    registry: Registry, call: Call, body: Object | None, *, is_admitted: bool = True
+) -> Result:
+    """Nobody is asked about a deletion that follows from what they were asked about: an eviction is one
+    that is not `is_admitted`.
+    """
     wanted = options.of_delete(call, body)
     for _ in range(ATTEMPTS):
         entry, old = await registry.read(call)
-        _check_identity(call, old, wanted)
-        review = Review(call=call, operation="DELETE", old=old, dry_run=wanted.dry_run)
-        await registry.admission.validate(None, review)
+        check_identity(call, old, wanted)
+        if is_admitted:
+            await registry.admission.delete(_review(call, old, wanted))
         try:
             return await _deleted(registry, call, entry, old, wanted)
         except Conflict:
@@ -44,26 +49,37 @@ async def delete(registry: Registry, call: Call, body: Object | None) -> Result:
     raise refusals.modified(call.kind, call.name)
 
 
-def _check_identity(call: Call, old: Object, wanted: DeleteOptions) -> None:
-    metadata = old["metadata"]
-    if wanted.uid and wanted.uid != metadata["uid"]:
-        raise _another(
-            call,
-            f"the UID in the precondition ({wanted.uid}) does not match the UID in record "
-            f"({metadata['uid']}). The object might have been deleted and then recreated",
-        )
-    version = metadata["resourceVersion"]
+def _review(call: Call, old: Object, wanted: DeleteOptions) -> Review:
+    return Review(
+        call=call,
+        operation="DELETE",
+        old=old,
+        dry_run=wanted.dry_run,
+        options=wanted.document,
+    )
+
+
+def check_identity(call: Call, old: Object, wanted: DeleteOptions) -> None:
+    uid, version = old["metadata"]["uid"], old["metadata"]["resourceVersion"]
+    if wanted.uid and wanted.uid != uid:
+        raise _another(call, "UID", wanted.uid, uid)
     if wanted.resource_version and wanted.resource_version != version:
-        raise _another(
-            call,
-            f"the ResourceVersion in the precondition ({wanted.resource_version}) does not match the "
-            f"ResourceVersion in record ({version}). The object might have been modified",
-        )
+        raise _another(call, "ResourceVersion", wanted.resource_version, version)
 
 
-def _another(call: Call, words: str) -> Refusal:
-    """Said about the kind, not about the resource, unlike other conflicts."""
+_MIGHT_HAVE_BEEN: Final = {"UID": "deleted and then recreated", "ResourceVersion": "modified"}
+
+
+def _another(call: Call, what: str, wanted: str, found: str) -> Refusal:
+    """Said about the kind, not about the resource, unlike other conflicts; but for namespaces."""
     kind = call.kind
+    if kind.group_resource == "namespaces":
+        there = f"{what} in precondition: {wanted}, {what} in object meta: {found}"
+        return refusals.conflict(kind, call.name, f"Precondition failed: {there}")
+    words = (
+        f"the {what} in the precondition ({wanted}) does not match the {what} in record ({found}). "
+        f"The object might have been {_MIGHT_HAVE_BEEN[what]}"
+    )
     subject = f"{kind.names.kind}.{kind.group}" if kind.group else kind.names.kind
     details = StatusDetails(name=call.name, group=kind.group, kind=kind.names.kind)
     message = f'Operation cannot be fulfilled on {subject} "{call.name}": {words}'
@@ -111,7 +127,7 @@ def _marked(
 
 
 def _ending(registry: Registry, served: Served, object_: Object, grace_s: int) -> Object:
-    end = registry.clock.now() + timedelta(seconds=grace_s)
+    end = registry.clock.now() + _duration(grace_s)
     metadata = {
         **object_["metadata"],
         "deletionTimestamp": end.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -120,6 +136,12 @@ def _ending(registry: Registry, served: Served, object_: Object, grace_s: int) -
     if served.rules.has_generation:
         metadata["generation"] = metadata.get("generation", 0) + 1
     return {**object_, "metadata": metadata}
+
+
+def _duration(seconds: int) -> timedelta:
+    """As Go counts, in nanoseconds of 64 bits: beyond three hundred years it begins anew."""
+    nanoseconds = (seconds * 10**9 + 2**63) % 2**64 - 2**63
+    return timedelta(microseconds=nanoseconds // 1000)
 
 
 def _finalizers(served: Served, object_: Object, policy: str) -> list[str]:
@@ -165,12 +187,18 @@ async def delete_collection(registry: Registry, call: Call, body: Object | None)
 
 
 async def delete_entry(
-    registry: Registry, call: Call, entry: Entry | None, wanted: DeleteOptions
+    registry: Registry,
+    call: Call,
+    entry: Entry | None,
+    wanted: DeleteOptions,
+    *,
+    is_admitted: bool = True,
 ) -> None:
+    """Whatever it is by now. What goes with its CRD is not `is_admitted`."""
     while entry is not None:
         old = stored.object_of(entry, call.api_version)
-        review = Review(call=call, operation="DELETE", old=old, dry_run=wanted.dry_run)
-        await registry.admission.validate(None, review)
+        if is_admitted:
+            await registry.admission.delete(_review(call, old, wanted))
         try:
             await _deleted(registry, call, entry, old, wanted)
         except Conflict as conflict:

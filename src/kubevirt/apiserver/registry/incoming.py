@@ -1,12 +1,14 @@
 """What a client sent, read as an object of the kind that it was sent to."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final
 
 import msgspec
 
 from kubevirt.api.meta import StatusCause
 from kubevirt.apiserver import refusals
+from kubevirt.apiserver.kinds import builtin
 from kubevirt.apiserver.kinds.kind import Kind, Names
 from kubevirt.apiserver.refusals import Refusal, bad_request
 from kubevirt.apiserver.registry.call import Call
@@ -19,6 +21,9 @@ from kubevirt.apiserver.schema.metadata import Undecodable
 
 Object = dict[str, Any]
 
+SHOWN_BYTES: Final = 30
+"""Of a body that cannot be read."""
+
 
 class Body(msgspec.Struct, frozen=True, kw_only=True):
     """Of a request, decoded."""
@@ -26,67 +31,115 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     value: Any
     duplicates: Sequence[str] = ()
     """Paths of fields that it says twice."""
+    repeated: Sequence[str] = ()
+    """The same of YAML, as complaints."""
     text: bytes = b""
     """As it was sent, for complaints."""
 
 
-def read(call: Call, shape: Shape, body: Body, options: WriteOptions) -> Object:
+def read(
+    call: Call,
+    shape: Shape,
+    body: Body,
+    options: WriteOptions,
+    *,
+    unfit: Callable[[str], Refusal] | None = None,
+) -> Object:
+    """`unfit` words the refusal of what is no object of the kind."""
+    unfit = unfit or partial(_unhandled, call)
     said = _of_kind(call, body)
     try:
         found = shape.read(said)
     except Undecodable as error:
-        raise _unhandled(call, str(error)) from error
-    hear_of_strangers(call, options, body.duplicates, found.unknown)
+        raise unfit(str(error)) from error
+    hear_of_strangers(call, options, body, found.unknown, unfit=unfit)
     return found.object
 
 
 def hear_of_strangers(
-    call: Call, options: WriteOptions, duplicates: Sequence[str], unknown: Sequence[str]
+    call: Call,
+    options: WriteOptions,
+    body: Body,
+    unknown: Sequence[str],
+    *,
+    unfit: Callable[[str], Refusal] | None = None,
 ) -> None:
     """Fields that are there twice or that nobody knows: a refusal, a warning, or nothing."""
-    if options.validation == "Ignore" or not (duplicates or unknown):
+    if options.validation == "Ignore" or not (body.duplicates or body.repeated or unknown):
         return
     if options.validation == "Strict":
-        raise _unhandled(call, strict_error(duplicates, unknown))
-    call.warnings += [f"duplicate field {gotext.quoted(path)}" for path in duplicates]
+        unfit = unfit or partial(_unhandled, call)
+        raise unfit(strict_error(body.duplicates, unknown, body.repeated))
+    call.warnings += body.repeated
+    call.warnings += [f"duplicate field {gotext.quoted(path)}" for path in body.duplicates]
     call.warnings += [f'unknown field "{path}"' for path in unknown]
 
 
 def _unhandled(call: Call, words: str) -> Refusal:
     kind = call.kind.names.kind
-    version = call.version.name
-    return bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {words}')
+    return unhandled(kind, call.version.name, kind, words)
+
+
+def unhandled(named: str, version: str, kind: str, words: str) -> Refusal:
+    """What was sent, and what was expected."""
+    short = version.rpartition("/")[2]
+    return bad_request(f'{named} in version "{short}" cannot be handled as a {kind}: {words}')
+
+
+def no_map(value: Any) -> str:
+    """What Go says of a body that is no object at all."""
+    struct = (
+        'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
+        'Kind string "json:\\"kind,omitempty\\"" }'
+    )
+    words = f"json: cannot unmarshal {gotext.kind_of(value)} into Go value of type {struct}"
+    return f"couldn't get version/kind; json parse error: {words}"
 
 
 def _of_kind(call: Call, body: Body) -> Object:
     """The object, once it is clear that it is one of this kind. A built-in kind need not be named."""
-    value = body.value
     expected, kind = call.api_version, call.kind.names.kind
+    if not call.kind.is_custom:
+        return of_kind(body, expected, kind)
+    if not isinstance(body.value, dict):
+        raise unrecognized(kind, no_map(body.value), body.text)
+    _refuse_other_custom(call, body.value, body)
+    return {**body.value, "apiVersion": expected, "kind": kind}
+
+
+def of_kind(body: Body, expected: str, kind: str) -> Object:
+    """An object of a built-in kind, in the expected version."""
+    value = body.value
     if not isinstance(value, dict):
-        struct = (
-            'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
-            'Kind string "json:\\"kind,omitempty\\"" }'
-        )
-        has = gotext.kind_of(value)
-        words = f"json: cannot unmarshal {has} into Go value of type {struct}"
-        shown = f"({body.text[:256].hex()})"
-        raise unrecognized(kind, f"couldn't get version/kind; json parse error: {words} {shown}")
-    version, named = value.get("apiVersion") or "", value.get("kind") or ""
-    if call.kind.is_custom:
-        _refuse_other_custom(call, value, body)
-    elif not isinstance(version, str) or not isinstance(named, str):
-        raise unrecognized(kind, "couldn't get version/kind; json parse error: not a string")
-    elif (version or expected, named or kind) != (expected, kind):
-        raise _other_kind(call, version or expected, named or kind)
+        raise unrecognized(kind, no_map(value), body.text)
+    version, named = value.get("apiVersion") or expected, value.get("kind") or kind
+    if not isinstance(version, str) or not isinstance(named, str):
+        words = "couldn't get version/kind; json parse error: not a string"
+        raise unrecognized(kind, words, body.text)
+    if named != kind or (version != expected and (version, named) not in _OLD):
+        raise _other_kind(version, named, expected, kind)
     return {**value, "apiVersion": expected, "kind": kind}
 
 
-def _other_kind(call: Call, version: str, named: str) -> Refusal:
-    kind = call.kind.names.kind
-    short = version.rpartition("/")[2]
-    words = f'no kind "{named}" is registered for version "{version}" in scheme'
-    words = f'{words} "pkg/runtime/scheme.go:110"'
-    return bad_request(f'{named} in version "{short}" cannot be handled as a {kind}: {words}')
+_APART: Final = {"apiextensions.k8s.io", "apiregistration.k8s.io"}
+"""Groups of servers beside Kubernetes' own, which know no kinds but theirs."""
+_CORE: Final = {"", "events.k8s.io"}
+_OLD: Final = (("policy/v1beta1", "Eviction"),)
+"""Kinds that are taken under a name from before."""
+
+
+def _other_kind(version: str, named: str, expected: str, kind: str) -> Refusal:
+    group = expected.rpartition("/")[0]
+    words = unregistered(version, named)
+    if group not in _APART and builtin.type_name(version, named):
+        package = "core" if group in _CORE else group.partition(".")[0]
+        words = f"converting (v1.{named}) to ({package}.{kind}): unknown conversion"
+    return unhandled(named, version, kind, words)
+
+
+def unregistered(version: str, kind: str) -> str:
+    words = f'no kind "{kind}" is registered for version "{version}" in scheme'
+    return f'{words} "pkg/runtime/scheme.go:110"'
 
 
 def _refuse_other_custom(call: Call, value: Object, body: Body) -> None:
@@ -96,7 +149,7 @@ def _refuse_other_custom(call: Call, value: Object, body: Body) -> None:
     for word, label in ((named, "Kind"), (version, "apiVersion")):
         if not word:
             words = f"Object '{label}' is missing in '{text}'"
-            raise unrecognized(kind, f"{words} ({text[:1024]})")
+            raise unrecognized(kind, words, body.text)
     if version != expected:
         raise bad_request(
             f"the API version in the data ({version}) does not match the expected API version "
@@ -110,8 +163,16 @@ def _refuse_other_custom(call: Call, value: Object, body: Body) -> None:
         raise refusals.invalid(other, name, [cause(wrong)])
 
 
-def unrecognized(kind: str, words: str) -> Refusal:
+def unrecognized(kind: str, words: str, text: bytes) -> Refusal:
+    words = f"{words} ({_summary(text)})"
     return bad_request(f"the object provided is unrecognized (must be of type {kind}): {words}")
+
+
+def _summary(text: bytes) -> str:
+    """The beginning of a body, readable where it looks like JSON."""
+    beginning = text[:SHOWN_BYTES]
+    shown = beginning.decode(errors="replace") if text.startswith(b"{") else beginning.hex()
+    return (shown or "<empty>") + (" ..." if len(text) > SHOWN_BYTES else "")
 
 
 def cause(error: FieldError) -> StatusCause:

@@ -46,6 +46,8 @@ class DeleteOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Background, Foreground or Orphan; empty where the kind's own shall be."""
     uid: str = ""
     resource_version: str = ""
+    document: dict[str, Any] = {}
+    """As the client said it, for admission."""
 
 
 class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +87,17 @@ def of_write(call: Call, *, is_apply: bool = False) -> WriteOptions:
         validation=validation or "Warn",
         force=bool(forced) and is_true(call.first("force")),
     )
+
+
+def document(call: Call, kind: str) -> dict[str, Any]:
+    """The options of a write as an object of `kind`, for admission."""
+    said = {name: call.first(name) for name in ("fieldManager", "fieldValidation")}
+    return _document(kind, {"dryRun": list(call.query.get("dryRun", ())), **said})
+
+
+def _document(kind: str, said: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in said.items() if value not in (None, "", [], {})}
+    return {"kind": kind, "apiVersion": f"{META}/v1", **kept}
 
 
 def _wrong_dry_run(call: Call) -> list[FieldError]:
@@ -142,6 +155,7 @@ def of_delete(call: Call, body: dict[str, Any] | None) -> DeleteOptions:
         policy=policy or "",
         uid=conditions.uid or "",
         resource_version=conditions.resource_version or "",
+        document=_document("DeleteOptions", msgspec.to_builtins(said)),
     )
 
 
@@ -149,7 +163,35 @@ def _of_body(body: dict[str, Any]) -> _DeleteBody:
     try:
         return msgspec.convert(body, _DeleteBody)
     except msgspec.ValidationError as error:
-        raise bad_request(f"DeleteOptions cannot be read: {error}") from error
+        raise refusal(500, "", _mismatch(str(error), body)) from error
+
+
+_MISMATCH: Final = re.compile(r"at `\$\.(?P<path>[\w.]+)(\[(?P<item>\d+)\])?`")
+_GO_TYPES: Final = {
+    "dryRun": "[]string",
+    "gracePeriodSeconds": "int64",
+    "orphanDependents": "bool",
+    "preconditions": "v1.Preconditions",
+    "preconditions.resourceVersion": "string",
+    "preconditions.uid": "types.UID",
+    "propagationPolicy": "v1.DeletionPropagation",
+}
+
+
+def _mismatch(words: str, body: dict[str, Any]) -> str:
+    """What is of a wrong type, as Go's decoder says it."""
+    found = _MISMATCH.search(words)
+    if found is None:
+        return words
+    path, type_ = found["path"], _GO_TYPES[found["path"]]
+    value: Any = body
+    for step in path.split("."):
+        value = value[step]
+    if found["item"]:
+        value, type_ = value[int(found["item"])], "string"
+    has = f"number {gotext.number(value)}" if isinstance(value, float) else gotext.kind_of(value)
+    owner = "Preconditions" if "." in path else "DeleteOptions"
+    return f"json: cannot unmarshal {has} into Go struct field {owner}.{path} of type {type_}"
 
 
 def _of_query(call: Call) -> _DeleteBody:
@@ -170,7 +212,7 @@ def of_list(call: Call) -> ListOptions:
     options = ListOptions(
         labels=call.first("labelSelector"),
         fields=call.first("fieldSelector"),
-        limit=_whole(call, "limit") or 0,
+        limit=max(_whole(call, "limit") or 0, 0),
         continue_=call.first("continue"),
         resource_version=_version(call),
         match=call.first("resourceVersionMatch"),

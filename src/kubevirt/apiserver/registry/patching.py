@@ -14,13 +14,15 @@ from kubevirt.apiserver.apply.conflicts import ApplyConflicts
 from kubevirt.apiserver.apply.writes import BadApply
 from kubevirt.apiserver.patch import json_patch, merge, strategic
 from kubevirt.apiserver.patch.errors import BadPatch, PatchDoesNotApply, PatchFailed, PatchTooLarge
+from kubevirt.apiserver.patch.json_patch import JsonPatch
 from kubevirt.apiserver.refusals import Refusal, refusal
-from kubevirt.apiserver.registry import changing, creating, incoming, options, stored
+from kubevirt.apiserver.registry import changing, creating, incoming, options, stored, unfit
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.incoming import Body
 from kubevirt.apiserver.registry.options import WriteOptions
 from kubevirt.apiserver.registry.registry import Registry
 from kubevirt.apiserver.registry.results import One
+from kubevirt.apiserver.schema import decoding
 from kubevirt.apiserver.schema.structural import Schema
 from kubevirt.apiserver.storage.errors import Conflict
 
@@ -31,28 +33,30 @@ MERGE_PATCH: Final = "application/merge-patch+json"
 STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
 APPLY_PATCH: Final = "application/apply-patch+yaml"
 PATCHES: Final = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
+_CUSTOM_PATCHES: Final = (JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
 ATTEMPTS: Final = 5
+
+
+def check_media(call: Call, media: str) -> None:
+    """Before the body is looked at."""
+    if call.kind.is_custom and media not in _CUSTOM_PATCHES:
+        raise refusals.unsupported_media_type(_CUSTOM_PATCHES)
+    if media not in PATCHES:
+        words = "415: Unsupported Media Type"
+        raise refusal(415, "UnsupportedMediaType", words, details=StatusDetails())
 
 
 async def patch(registry: Registry, call: Call, media: str, body: Body) -> One:
     if media == APPLY_PATCH:
         return await _apply(registry, call, body)
-    if media not in PATCHES:
-        raise refusal(
-            415,
-            "UnsupportedMediaType",
-            "415: Unsupported Media Type",
-            details=StatusDetails(),
-        )
-    if media == STRATEGIC_PATCH and call.kind.is_custom:
-        raise refusals.unsupported_media_type((JSON_PATCH, MERGE_PATCH, APPLY_PATCH))
     wanted = options.of_write(call)
     change = _change(
         media, body, registry.served(call.kind).shape(call.version).schema, call, wanted
     )
+    blame = unfit.of_strategic_patch(body.value) if media == STRATEGIC_PATCH else None
     for _ in range(ATTEMPTS):
         entry, old = await registry.read(call)
-        new = _patched(registry, call, change, old, body, wanted)
+        new = _patched(registry, call, change, old, body, wanted, blame)
         try:
             return await changing.store_change(registry, call, new, entry, wanted)
         except Conflict:
@@ -76,7 +80,19 @@ def _change(
     except PatchTooLarge as error:
         raise refusal(413, error.reason, str(error)) from error
     _hear_of_strangers(call, operations.unknown, wanted)
-    return lambda old: json_patch.apply(old, operations)
+    return lambda old: _operated(old, operations)
+
+
+def _operated(old: Object, operations: JsonPatch) -> Any:
+    """Operations can build piece by piece what no body may hold."""
+    too_deep = BadPatch("error decoding patch: exceeded max depth")
+    try:
+        made = json_patch.apply(old, operations)
+    except RecursionError as error:
+        raise too_deep from error
+    if decoding.is_deep(made):
+        raise too_deep
+    return made
 
 
 def _hear_of_strangers(call: Call, unknown: tuple[str, ...], wanted: WriteOptions) -> None:
@@ -95,6 +111,7 @@ def _patched(
     old: Object,
     body: Body,
     wanted: WriteOptions,
+    blame: Callable[[str], Refusal] | None,
 ) -> Object:
     try:
         made = change(old)
@@ -107,7 +124,9 @@ def _patched(
         raise refusal(500, error.reason, str(error)) from error
     shape = registry.served(call.kind).shape(call.version)
     whole = Body(value=made, duplicates=body.duplicates, text=body.text)
-    new = incoming.read(call, shape, whole, wanted)
+    if blame is None and not call.kind.is_custom:
+        blame = unfit.of_result(made)
+    new = incoming.read(call, shape, whole, wanted, unfit=blame)
     incoming.check_name(call, new)
     new = incoming.stand_in_namespace(call, new)
     version = new["metadata"].get("resourceVersion")
@@ -125,7 +144,7 @@ async def _apply(registry: Registry, call: Call, body: Body) -> One:
     said = body.value
     if not isinstance(said, dict):
         raise refusals.bad_request("error decoding YAML: the configuration is no object")
-    incoming.hear_of_strangers(call, wanted, body.duplicates, ())
+    incoming.hear_of_strangers(call, wanted, body, (), unfit=_no_configuration)
     for _ in range(ATTEMPTS):
         entry = await registry.store.get(call.key)
         if entry is None and call.subresource:
@@ -143,6 +162,12 @@ async def _apply(registry: Registry, call: Call, body: Body) -> One:
         except Conflict:
             continue
     raise refusals.modified(call.kind, call.name)
+
+
+def _no_configuration(words: str) -> Refusal:
+    words = words.removeprefix("strict decoding error: ")
+    words = f"error strict decoding YAML: error converting YAML to JSON: {words}"
+    return refusals.bad_request(words)
 
 
 def _placed(call: Call, said: Object, old: Object | None) -> Object:

@@ -9,17 +9,25 @@ from kubevirt.apiserver.schema.plain import is_same
 
 Object = dict[str, Any]
 
-_SERVERS_OWN = ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion")
+_SERVERS_OWN = (
+    *("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
+    *("generation", "resourceVersion", "selfLink"),
+)
 _CARRIED_OVER = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+
+
+def unborn(object_: Object) -> Object:
+    """A new object without what only the server says; so admission sees it."""
+    said = object_.get("metadata", {})
+    metadata = {key: value for key, value in said.items() if key not in _SERVERS_OWN}
+    return {**object_, "metadata": metadata}
 
 
 def born(object_: Object, *, name: str, uid: str, now: str) -> Object:
     """A new object with its identity."""
-    said = object_.get("metadata", {})
-    metadata = {key: value for key, value in said.items() if key not in _SERVERS_OWN}
-    metadata.pop("generation", None)
-    metadata |= {"name": name, "uid": uid, "creationTimestamp": now}
-    return {**object_, "metadata": metadata}
+    identity = {"name": name, "uid": uid, "creationTimestamp": now}
+    unborn_ = unborn(object_)
+    return {**unborn_, "metadata": {**unborn_["metadata"], **identity}}
 
 
 def carried_over(new: Object, old: Object) -> Object:

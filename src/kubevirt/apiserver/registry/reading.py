@@ -1,24 +1,25 @@
 """get and list. Nothing is decoded that nobody looks into."""
 
 import base64
+from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 import msgspec
 
 from kubevirt.apiserver import refusals
-from kubevirt.apiserver.refusals import bad_request
+from kubevirt.apiserver.refusals import Refusal, bad_request
 from kubevirt.apiserver.registry import options, stored
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.options import ListOptions
 from kubevirt.apiserver.registry.registry import Registry
-from kubevirt.apiserver.registry.results import Many, One
+from kubevirt.apiserver.registry.results import Flowing, Many, One
 from kubevirt.apiserver.registry.selectors import Selection
+from kubevirt.apiserver.schema import gojson
 from kubevirt.apiserver.storage.errors import Compacted
 from kubevirt.apiserver.storage.records import Entry, Position
 
 FUTURE_WAIT_S: Final = 3.0
 """How long a list waits for a version that has not happened yet."""
-_POLL_S: Final = 0.05
 
 
 async def get(registry: Registry, call: Call) -> One:
@@ -31,12 +32,14 @@ async def get(registry: Registry, call: Call) -> One:
     return One(value=entry.value, revision=entry.revision)
 
 
-async def list_(registry: Registry, call: Call) -> Many:
+async def list_(registry: Registry, call: Call) -> Many | Flowing:
     wanted = options.of_list(call)
     selection = Selection(call.kind, call.version, wanted.labels, wanted.fields)
     try:
         start = _Token.read(wanted.continue_, call.prefix) if wanted.continue_ else None
         at = None if start else await _moment(registry, wanted)
+        if not (wanted.limit or start or selection.name):
+            return _all(registry, call, selection, registry.store.revision if at is None else at)
         if selection.is_everything:
             return await _page(registry, call, wanted, start, at)
         return await _picked(registry, call, wanted, selection, start, at)
@@ -63,10 +66,20 @@ async def reach(registry: Registry, version: int) -> None:
         return
     try:
         async with clock.timeout(FUTURE_WAIT_S):
-            while version > store.revision:
-                await clock.sleep(_POLL_S)
+            await store.reach(version)
     except TimeoutError as error:
         raise refusals.future_version(version, store.revision) from error
+
+
+def _all(registry: Registry, call: Call, selection: Selection, revision: int) -> Flowing:
+    async def pieces() -> AsyncIterator[Sequence[Entry]]:
+        try:
+            async for piece in registry.store.scan(call.prefix, at=revision):
+                yield [entry for entry in piece if is_selected(entry, selection)]
+        except Compacted as gone:
+            raise refusals.forgotten_version(gone.revision, gone.oldest) from gone
+
+    return Flowing(pieces=pieces(), revision=revision)
 
 
 async def _page(
@@ -119,28 +132,41 @@ def is_selected(entry: Entry, selection: Selection) -> bool:
     return selection.is_everything or stored.object_of(entry, "") in selection
 
 
+_OUR_VERSION: Final = "meta.k8s.io/v1"
+
+
+def _bad_token(why: str) -> Refusal:
+    return bad_request(f"invalid continue token: continue key is not valid: {why}")
+
+
 class _Token(msgspec.Struct, frozen=True):
     """Where a list goes on. Clients give it back as they got it."""
 
-    v: str
-    rv: int
-    start: str
+    v: str = ""
+    rv: int = 0
+    start: str = ""
     left: int = 0
 
     @staticmethod
     def of(position: Position, prefix: str) -> str:
         start = position.after.removeprefix(prefix)
-        token = _Token("meta.k8s.io/v1", position.revision, start, max(position.remaining, 0))
+        token = _Token(_OUR_VERSION, position.revision, start, max(position.remaining, 0))
         return base64.urlsafe_b64encode(msgspec.json.encode(token)).decode().rstrip("=")
 
     @staticmethod
     def read(text: str, prefix: str) -> Position:
+        said = b""
         try:
-            padded = text + "=" * (-len(text) % 4)
-            token = msgspec.json.decode(base64.urlsafe_b64decode(padded), type=_Token)
-        except (ValueError, msgspec.DecodeError) as error:
-            words = "invalid continue token: continue key is not valid"
-            raise bad_request(f"{words}: {error}") from error
+            said = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+            token = msgspec.json.decode(said, type=_Token)
+        except msgspec.ValidationError as error:
+            raise _bad_token("server does not recognize this encoded version ") from error
+        except msgspec.DecodeError as error:
+            raise _bad_token(gojson.complaint(said)) from error
+        except ValueError as error:
+            raise _bad_token(str(error)) from error
+        if token.v != _OUR_VERSION:
+            raise _bad_token(f"server does not recognize this encoded version {token.v}")
         if "\0" in token.start or not token.start:
-            raise bad_request("invalid continue token: continue key is not valid: it names no key")
+            raise _bad_token("it names no key")
         return Position(token.rv, prefix + token.start, token.left)

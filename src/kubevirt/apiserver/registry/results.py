@@ -1,6 +1,6 @@
 """What a verb gives back, before it is written down in the form that the client accepts."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import msgspec
@@ -23,6 +23,17 @@ class Many(msgspec.Struct, frozen=True, kw_only=True):
     remaining: int | None = None
 
 
+class Flowing(msgspec.Struct, frozen=True, kw_only=True):
+    """All that there is, however much, in pieces that need not be in memory together.
+
+    A refusal may come with the first piece. With a later one it means that the answer took longer than
+    the past is kept.
+    """
+
+    pieces: AsyncIterator[Sequence[Entry]]
+    revision: int
+
+
 class Plain(msgspec.Struct, frozen=True, kw_only=True):
     """A document that is not an object of the kind: a scale, a status."""
 
@@ -30,4 +41,4 @@ class Plain(msgspec.Struct, frozen=True, kw_only=True):
     code: int = 200
 
 
-Result = One | Many | Plain
+Result = One | Many | Flowing | Plain

@@ -6,11 +6,11 @@ from kubevirt.apiserver import refusals
 from kubevirt.apiserver.kinds.custom import Scale
 from kubevirt.apiserver.patch import json_patch, merge
 from kubevirt.apiserver.patch.errors import BadPatch, PatchDoesNotApply
-from kubevirt.apiserver.refusals import bad_request, refusal
+from kubevirt.apiserver.refusals import Refusal, bad_request, refusal
 from kubevirt.apiserver.registry import changing, options
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.incoming import Body, cause
-from kubevirt.apiserver.registry.patching import JSON_PATCH, MERGE_PATCH
+from kubevirt.apiserver.registry.patching import APPLY_PATCH, JSON_PATCH, MERGE_PATCH
 from kubevirt.apiserver.registry.registry import Registry
 from kubevirt.apiserver.registry.results import One, Plain
 from kubevirt.apiserver.registry.stored import decoded
@@ -46,14 +46,28 @@ async def patch(registry: Registry, call: Call, media: str, body: Body) -> Plain
             return json_patch.apply(scale, json_patch.parse(body.value))
         return merge.merge(scale, body.value)
 
+    if media == APPLY_PATCH:
+        await registry.read(call)
+        raise _not_applied()
     if media not in (JSON_PATCH, MERGE_PATCH):
-        raise refusals.unsupported_media_type((JSON_PATCH, MERGE_PATCH))
+        raise refusals.unsupported_media_type((JSON_PATCH, MERGE_PATCH, APPLY_PATCH))
     return await _write(registry, call, patched)
+
+
+def _not_applied() -> Refusal:
+    """Kubernetes cannot apply the scale of a custom resource either; these are its words."""
+    words = "request to convert CR to an invalid group/version: autoscaling/v1"
+    live = "failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version"
+    return refusal(500, "", f"failed to create manager for existing fields: {live}: {words}")
 
 
 async def _write(registry: Registry, call: Call, change: Any) -> Plain:
     wanted = options.of_write(call)
     paths = _paths(registry, call)
+    part = changing.Part(
+        of=lambda whole: _shown(whole, paths),
+        put=lambda whole, scale: _with(whole, paths.spec, _replicas(call, scale, paths)),
+    )
     for _ in range(changing.ATTEMPTS):
         entry, old = await registry.read(call)
         try:
@@ -65,9 +79,9 @@ async def _write(registry: Registry, call: Call, change: Any) -> Plain:
         version = (said.get("metadata") or {}).get("resourceVersion")
         if version and version != old["metadata"]["resourceVersion"]:
             raise refusals.modified(call.kind, call.name)
-        new = _with(old, paths.spec, _replicas(call, said, paths))
+        new = part.put(old, said)
         try:
-            made = await changing.store_change(registry, call, new, entry, wanted)
+            made = await changing.store_change(registry, call, new, entry, wanted, part=part)
         except Conflict:
             continue
         return Plain(document=_shown(_whole(call, made), paths))
@@ -102,6 +116,11 @@ def _shown(object_: Object, paths: Scale) -> Object:
         "spec": {"replicas": replicas} if replicas else {},
         "status": status,
     }
+
+
+def wanted(object_: Object, paths: Scale) -> int:
+    """How many there shall be."""
+    return _at(object_, paths.spec) or 0
 
 
 def _at(object_: Object, path: tuple[str, ...]) -> Any:

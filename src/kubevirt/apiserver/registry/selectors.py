@@ -7,6 +7,7 @@ from typing import Any, Final
 from kubevirt.apiserver.kinds.kind import Kind, Version
 from kubevirt.apiserver.kinds.selectable import LABELS_OF_FIELDS
 from kubevirt.apiserver.refusals import bad_request
+from kubevirt.apiserver.registry import event_names
 from kubevirt.apiserver.schema import field_errors, names
 
 Labels = Mapping[str, str]
@@ -21,6 +22,7 @@ class Selection:
     """What both selectors of a request pick. `is_everything` if nobody needs to look at an object."""
 
     def __init__(self, kind: Kind, version: Version, labels: str, fields: str) -> None:
+        self._is_newer_event = f"{kind.group}/{version.name}" == event_names.NEWER
         self._labels = list(_Labels(labels).requirements()) if labels else []
         self._fields = list(_fields(fields, kind, version)) if fields else []
 
@@ -37,6 +39,9 @@ class Selection:
         return ""
 
     def __contains__(self, object_: Object) -> bool:
+        """Of an object as it is stored."""
+        if self._fields and self._is_newer_event:
+            object_ = event_names.as_newer(object_)
         labels = object_["metadata"].get("labels") or {}
         return all(test(labels) for test in self._labels) and all(
             (_text_at(object_, path) == value) is is_equal for path, value, is_equal in self._fields
@@ -113,7 +118,7 @@ class _Labels:
         if not _is_identifier(key):
             raise _unparsed(f"found '{key}', expected: identifier")
         if wrong := names.qualified(key):
-            raise _unparsed(str(field_errors.invalid("key", key, "; ".join(wrong))))
+            raise _unparsed(str(field_errors.invalid("<nil>", key, "; ".join(wrong))))
         if is_absent:
             return lambda labels: key not in labels
         if self._peek() in ("", ","):

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from kubevirt.apiserver.kinds.kind import Kind, Version
+from kubevirt.apiserver.registry import event_names
 from kubevirt.apiserver.storage.records import Entry
 
 Object = dict[str, Any]
@@ -29,6 +30,8 @@ _only_metadata: Final = msgspec.json.Decoder(_OnlyMetadata)
 
 def encoded(object_: Object) -> bytes:
     """For the store."""
+    if object_["apiVersion"] == event_names.NEWER:
+        object_ = event_names.as_older(object_)
     metadata = {
         name: value for name, value in object_["metadata"].items() if name != "resourceVersion"
     }
@@ -38,8 +41,12 @@ def encoded(object_: Object) -> bytes:
 
 
 def decoded(value: bytes, revision: int, api_version: str) -> Object:
-    """From the store, in the version that is asked for. Conversion changes nothing but its name."""
+    """From the store, in the version that is asked for. Conversion changes nothing but its name, and
+    those of fields of events.
+    """
     object_: Object = _decode(value)
+    if api_version == event_names.NEWER:
+        object_ = event_names.as_newer(object_)
     object_["apiVersion"] = api_version
     if revision:
         object_["metadata"]["resourceVersion"] = str(revision)
@@ -59,6 +66,15 @@ def head(kind: Kind, version: Version, *, is_named: bool = True) -> bytes:
     api_version = f"{kind.group}/{version.name}" if kind.group else version.name
     named = _encode({"apiVersion": api_version, "kind": kind.names.kind})
     return named[:-1] + b',"metadata":{'
+
+
+def as_shown(value: bytes, api_version: str) -> bytes:
+    """What `shown` may begin with, for the one kind that does not go out as it lies there."""
+    if api_version != event_names.NEWER:
+        return value
+    event = event_names.as_newer(_decode(value))
+    first = {name: event[name] for name in ("apiVersion", "kind", "metadata")}
+    return _encode({**first, **event})
 
 
 def shown(value: bytes, revision: int, beginning: bytes) -> bytes:

@@ -5,6 +5,7 @@ added for it, one that leaves was deleted. Looking at an event is done once for 
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import msgspec
@@ -17,9 +18,11 @@ from kubevirt.apiserver.registry.registry import Registry
 from kubevirt.apiserver.registry.selectors import Selection
 from kubevirt.apiserver.storage.errors import Compacted
 from kubevirt.apiserver.storage.records import Entry, Event
+from kubevirt.apiserver.storage.watching import Watch
 
-REMEMBERED: Final = 1024
-"""Events whose objects are kept decoded, so that watchers with selectors share the work."""
+REMEMBERED_BYTES: Final = 1 << 20
+"""Of events whose objects are kept decoded, so that watchers with selectors share the work. Decoded they
+take several times as much."""
 
 
 class Sight(msgspec.Struct, frozen=True):
@@ -41,14 +44,20 @@ class Looked:
     """Objects of events, decoded once."""
 
     def __init__(self) -> None:
-        self._objects: dict[int, dict[str, Any]] = {}
+        self._objects: dict[int, tuple[int, dict[str, Any]]] = {}
+        self._bytes = 0
 
     def at(self, entry: Entry) -> dict[str, Any]:
-        found = self._objects.get(entry.revision)
-        if found is None:
-            if len(self._objects) >= REMEMBERED:
-                del self._objects[next(iter(self._objects))]
-            found = self._objects[entry.revision] = stored.object_of(entry, "")
+        known = self._objects.get(entry.revision)
+        if known is not None:
+            return known[1]
+        size = len(entry.value)
+        found = stored.object_of(entry, "")
+        self._objects[entry.revision] = size, found
+        self._bytes += size
+        while self._bytes > REMEMBERED_BYTES:
+            oldest = next(iter(self._objects))
+            self._bytes -= self._objects.pop(oldest)[0]
         return found
 
 
@@ -97,7 +106,7 @@ class Watching:
         clock = self._registry.clock
         due = clock.monotonic() + self._bookmark_every_s
         try:
-            with self._registry.store.watch(self._call.prefix, after=after) as watch:
+            with self._while_served(after) as watch:
                 while True:
                     seen: list[Sight | Mark] = []
                     try:
@@ -114,6 +123,20 @@ class Watching:
         except Compacted as gone:
             version = wanted.resource_version or after
             raise refusals.forgotten_version(version, gone.oldest) from gone
+
+    @contextmanager
+    def _while_served(self, after: int) -> Iterator[Watch]:
+        """Ends with the kind: clients shall ask again what there is, and hear that there is nothing."""
+        catalog, kind = self._registry.catalog, self._call.kind
+        with self._registry.store.watch(self._call.prefix, after=after) as watch:
+
+            def look() -> None:
+                if not catalog.serves(kind):
+                    watch.end()
+
+            with catalog.followed(look):
+                look()
+                yield watch
 
     def _picks(self, entry: Entry | None) -> bool:
         if entry is None:

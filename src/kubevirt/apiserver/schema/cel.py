@@ -1,4 +1,4 @@
-"""CEL, as far as rules of CRDs need it: the only door to Google's runtime.
+"""CEL, as far as rules of CRDs and conditions of webhooks need it: the only door to Google's runtime.
 
     rule = compile_rule("self.minReplicas <= self.maxReplicas")
     rule({"self": {"minReplicas": 1, "maxReplicas": 2}})          True
@@ -11,7 +11,7 @@ runs.
 
 import importlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -20,6 +20,12 @@ from kubevirt.base.errors import UserError
 
 Evaluate = Callable[[Mapping[str, Any]], Any]
 
+OF_RULES: Final = ("self", "oldSelf")
+"""The variables of rules of CRDs."""
+_HELPING: Final[dict[tuple[str, ...], tuple[str, ...]]] = {OF_RULES: ("had", "old")}
+"""Of which an optional `oldSelf` is made."""
+OF_CONDITIONS: Final = ("object", "oldObject", "request")
+"""Those of webhooks' `matchConditions`. Kubernetes has `authorizer` too."""
 _LIBRARIES: Final = {
     "strings": re.compile(
         r"\.(charAt|format|indexOf|join|lastIndexOf|lowerAscii|quote|replace|reverse|split|substring"
@@ -49,26 +55,21 @@ def uses_old_self(expression: str) -> bool:
     return _OLD_SELF.search(_STRING_LITERALS.sub("''", expression)) is not None
 
 
-def compile_expression(expression: str, *, old_self_is_optional: bool = False) -> Evaluate:
-    """A function of `self` and `oldSelf`. Raises `BadExpression`; the function raises
-    `EvaluationFailed`.
-    """
+def compile_expression(
+    expression: str, *, old_self_is_optional: bool = False, variables: Sequence[str] = OF_RULES
+) -> Evaluate:
+    """A function of its variables. Raises `BadExpression`; the function raises `EvaluationFailed`."""
     text = expression
     if old_self_is_optional:
         # The runtime takes no optional values from outside; it makes this one itself.
         text = f"cel.bind(oldSelf, had ? optional.of(old) : optional.none(), ({expression}\n))"
-    code = _STRING_LITERALS.sub("''", text)
-    libraries = tuple(name for name, used in _LIBRARIES.items() if used.search(code))
-    try:
-        compiled = _environment(libraries).compile(text)
-    except RuntimeError as error:
-        raise BadExpression(_compiler_words(str(error))) from None
+    compiled = _compiled(text, tuple(variables))
 
-    def evaluate(variables: Mapping[str, Any]) -> Any:
+    def evaluate(values: Mapping[str, Any]) -> Any:
         if old_self_is_optional:
-            old = variables.get("oldSelf")
-            variables = {**variables, "had": old is not None, "old": old}
-        result = compiled.eval(data=variables)
+            old = values.get("oldSelf")
+            values = {**values, "had": old is not None, "old": old}
+        result = compiled.eval(data=values)
         if result.type().name() == "ERROR":
             raise EvaluationFailed(_runtime_words(str(result.value())))
         return result.value()
@@ -76,16 +77,29 @@ def compile_expression(expression: str, *, old_self_is_optional: bool = False) -
     return evaluate
 
 
+def type_of(expression: str, variables: Sequence[str]) -> str:
+    """Of its value, as cel-go calls it: bool, int, dyn … Raises `BadExpression`."""
+    return str(_compiled(expression, tuple(variables)).return_type().name()).lower()
+
+
+def _compiled(text: str, variables: tuple[str, ...]) -> Any:
+    code = _STRING_LITERALS.sub("''", text)
+    libraries = tuple(name for name, used in _LIBRARIES.items() if used.search(code))
+    try:
+        return _environment(libraries, variables + _HELPING.get(variables, ())).compile(text)
+    except RuntimeError as error:
+        raise BadExpression(_compiler_words(str(error))) from None
+
+
 @lru_cache(maxsize=32)
-def _environment(libraries: tuple[str, ...]) -> Any:
+def _environment(libraries: tuple[str, ...], variables: tuple[str, ...]) -> Any:
     from cel_expr_python import cel  # noqa: PLC0415  # see above
 
     extensions = []
     for name in libraries:
         module = importlib.import_module(f"cel_expr_python.ext.ext_{name}")
         extensions.append(getattr(module, f"Ext{name.capitalize()}")())
-    dynamic = cel.Type.DYN
-    names = {"self": dynamic, "oldSelf": dynamic, "old": dynamic, "had": cel.Type.BOOL}
+    names = dict.fromkeys(variables, cel.Type.DYN)
     # After the libraries: some of their functions get overloads here.
     ours = [_declared(name, overloads) for name, overloads in _by_name().items()]
     extensions.append(cel.CelExtension("kubernetes", ours))

@@ -16,6 +16,9 @@ import msgspec
 from kubevirt.apiserver.schema import gotext
 
 DUPLICATES_SHOWN: Final = 100
+DEPTH_LIMIT: Final = 128
+"""How deeply a body may be nested. Go takes 10,000; the deepest that people write, CRDs, have about forty,
+and each step down costs several calls here."""
 
 _INT64: Final = range(-(2**63), 2**63)
 
@@ -33,9 +36,37 @@ def _number(text: str) -> float:
 _decoder: Final = msgspec.json.Decoder(float_hook=_number)
 
 
+class TooDeep(msgspec.DecodeError):
+    pass
+
+
 def decode(body: bytes) -> Any:
     """Raises `msgspec.DecodeError`."""
-    return _decoder.decode(body)
+    try:
+        value = _decoder.decode(body)
+    except RecursionError as error:
+        raise TooDeep from error
+    except UnicodeDecodeError:
+        # Go takes what is no UTF-8 for a question mark, and goes on.
+        value = _decoder.decode(body.decode(errors="replace").encode())
+    if body.count(b"{") + body.count(b"[") > DEPTH_LIMIT and is_deep(value):
+        raise TooDeep
+    return value
+
+
+def is_deep(value: Any, limit: int = DEPTH_LIMIT) -> bool:
+    """Level by level: this cannot be too deep itself."""
+    level = [value] if value.__class__ is dict or value.__class__ is list else []
+    for _ in range(limit):
+        level = [
+            child
+            for each in level
+            for child in (each.values() if each.__class__ is dict else each)
+            if child.__class__ is dict or child.__class__ is list
+        ]
+        if not level:
+            return False
+    return True
 
 
 def duplicate_fields(body: bytes, decoded: Any) -> list[str]:
@@ -51,11 +82,19 @@ def duplicate_fields(body: bytes, decoded: Any) -> list[str]:
     return list(found)[:DUPLICATES_SHOWN]
 
 
-def strict_error(twice: Iterable[str], unknown: Iterable[str]) -> str:
-    """What strict decoding says of such fields; empty if there are none. A warning says each alone."""
-    words = [f"duplicate field {gotext.quoted(path)}" for path in twice]
+def strict_error(twice: Iterable[str], unknown: Iterable[str], repeated: Iterable[str] = ()) -> str:
+    """What strict decoding says of such fields; empty if there are none. A warning says each alone.
+    `repeated` is what was said of keys in YAML.
+    """
+    lines = list(repeated)
+    words = [repeated_error(lines)] if lines else []
+    words += [f"duplicate field {gotext.quoted(path)}" for path in twice]
     words += [f'unknown field "{path}"' for path in unknown]
     return "strict decoding error: " + ", ".join(words) if words else ""
+
+
+def repeated_error(lines: Iterable[str]) -> str:
+    return "yaml: unmarshal errors:" + "".join(f"\n  {line}" for line in lines)
 
 
 _NAMES: Final = re.compile(rb'"\s*:')

@@ -20,6 +20,7 @@ class Reason(StrEnum):
     REQUIRED = "FieldValueRequired"
     DUPLICATE = "FieldValueDuplicate"
     INVALID = "FieldValueInvalid"
+    NOT_FOUND = "FieldValueNotFound"
     NOT_SUPPORTED = "FieldValueNotSupported"
     FORBIDDEN = "FieldValueForbidden"
     TOO_LONG = "FieldValueTooLong"
@@ -67,6 +68,10 @@ def type_invalid(field: str, value: Any, detail: str) -> FieldError:
 
 def duplicate(field: str, value: Any) -> FieldError:
     return FieldError(Reason.DUPLICATE, field, f"Duplicate value: {_value(value)}")
+
+
+def not_found(field: str, value: Any, detail: str = "") -> FieldError:
+    return FieldError(Reason.NOT_FOUND, field, _with(f"Not found: {_value(value)}", detail))
 
 
 def not_supported(field: str, value: Any, supported: Iterable[Any]) -> FieldError:

@@ -3,6 +3,7 @@
 KubevirtError
 ├── Conflict              the key is not what the writer thought; `current` is what it is
 ├── Compacted             that revision is no longer kept: list again        (410 above)
+├── ValueTooLarge         more than a key may hold
 ├── UserError
 │   └── StoreUnusable     cannot be opened: in use, too new, damaged, no store of ours
 └── Retry
@@ -33,6 +34,11 @@ class Compacted(KubevirtError):  # noqa: N818  # etcd's word
         super().__init__(f"revision {revision} is no longer kept; the oldest is {oldest}")
         self.revision = revision
         self.oldest = oldest
+
+
+class ValueTooLarge(KubevirtError):  # noqa: N818  # it is what the value is
+    def __init__(self, key: str, size: int, limit: int) -> None:
+        super().__init__(f"the value of {key} has {size} bytes; {limit} are the most")
 
 
 class StoreUnusable(UserError):  # noqa: N818  # it is what the store is

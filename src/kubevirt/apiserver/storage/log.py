@@ -80,7 +80,8 @@ class Log(Protocol):
         """Entries of at most `limit` keys behind `after`, in order of their keys.
 
         A key that is deleted counts but is not among them, so the work is bounded by `limit` and
-        not by what it finds. Also the key to go on behind, or None at the end.
+        not by what it finds; large values end it earlier. Also the key to go on behind, or None at
+        the end.
         """
         ...
 
@@ -88,7 +89,9 @@ class Log(Protocol):
         """How many entries are behind `after`."""
         ...
 
-    def events(self, span: Span, after: int, upto: int) -> list[Event]: ...
+    def events(self, span: Span, after: int, upto: int) -> tuple[list[Event], int]:
+        """Also the revision up to which they are all: `upto`, or less where values are large."""
+        ...
 
     async def compact(self, floor: int) -> None:
         """Forgets what was replaced or deleted at `floor` or before."""

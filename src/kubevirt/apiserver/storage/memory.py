@@ -118,9 +118,9 @@ class MemoryLog:
         keys = self._disk.keys
         return keys[bisect_right(keys, max(after, span.first)) : bisect_left(keys, span.end)]
 
-    def events(self, span: Span, after: int, upto: int) -> list[Event]:
+    def events(self, span: Span, after: int, upto: int) -> tuple[list[Event], int]:
         known = (self._disk.events.get(each) for each in range(after + 1, upto + 1))
-        return [event for event in known if event and event.key in span]
+        return [event for event in known if event and event.key in span], upto
 
     async def compact(self, floor: int) -> None:
         disk = self._disk

@@ -10,7 +10,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
-from kubevirt.apiserver.storage.errors import Compacted, FutureRevision, StoreClosed, StoreFailed
+from kubevirt.apiserver.storage.arrivals import Arrivals
+from kubevirt.apiserver.storage.errors import (
+    Compacted,
+    FutureRevision,
+    StoreClosed,
+    StoreFailed,
+    ValueTooLarge,
+)
 from kubevirt.apiserver.storage.log import Batch, Events, Log, Ticket
 from kubevirt.apiserver.storage.records import Change, Entry, Event, Page, Position, Span
 from kubevirt.apiserver.storage.retention import Retention, RetentionSettings
@@ -24,6 +31,8 @@ log = get_logger(__name__)
 
 CHANGES_LIMIT = 1000
 """In one ticket."""
+VALUE_LIMIT = 3 << 19
+"""Bytes of one value: etcd's, one and a half megabytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +50,7 @@ class Store:
         self._clock = clock
         self._settings = settings
         self._hub = Hub(settings.watch, kept.revision)
+        self._arrivals = Arrivals()
         self._compacted = kept.compacted
         self._is_closed = False
         # One long read at a time: however many there are, whatever else waits for the event loop
@@ -118,6 +128,12 @@ class Store:
             if chunk:
                 yield chunk
 
+    async def reach(self, revision: int) -> None:
+        """Waits until this revision is the present or the past."""
+        self._check_open()
+        if revision > self.revision:
+            await self._arrivals.wait(revision)
+
     # Writing
 
     async def create(self, key: str, value: bytes) -> Entry:
@@ -146,12 +162,16 @@ class Store:
             raise ValueError("a key can be changed only once in one write")
         if not 0 < len(changes) <= CHANGES_LIMIT:
             raise ValueError(f"a write has between 1 and {CHANGES_LIMIT} changes")
+        for change in changes:
+            if change.value and len(change.value) > VALUE_LIMIT and not change.is_no_op:
+                raise ValueTooLarge(change.key, len(change.value), VALUE_LIMIT)
         outcome: asyncio.Future[Events] = asyncio.get_running_loop().create_future()
         self._log.submit(Ticket(changes, outcome))
         return await outcome
 
     def _publish(self, batch: Batch) -> None:
         self._hub.publish(batch.events, batch.revision)
+        self._arrivals.reach(batch.revision)
         for ticket, outcome in batch.outcomes:
             if ticket.outcome.done():  # whoever waited was cancelled
                 continue
@@ -177,7 +197,7 @@ class Store:
             await asyncio.sleep(0)
             self._check_kept(after)
             upto = min(after + self._settings.watch.replay, self.revision)
-            return self._log.events(span, after, upto), upto
+            return self._log.events(span, after, upto)
 
     # The past
 
@@ -226,4 +246,5 @@ class Store:
         finally:
             self._is_closed = True
             self._hub.close()
+            self._arrivals.close()
             await self._log.close()

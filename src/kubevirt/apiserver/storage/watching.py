@@ -55,7 +55,7 @@ class Watch:
         self._buffer: deque[Sequence[Event]] = deque()
         self._buffered_events = self._buffered_bytes = 0
         self._error: KubevirtError | None = None
-        self._is_closed = False
+        self._is_closed = self._is_ending = False
         self._waiter: asyncio.Future[None] | None = None
 
     @property
@@ -81,6 +81,11 @@ class Watch:
         self._is_closed = True
         self._wake()
 
+    def end(self) -> None:
+        """Lets it end once it has told what has happened until now."""
+        self._is_ending = True
+        self._wake()
+
     def __aiter__(self) -> Self:
         return self
 
@@ -91,6 +96,9 @@ class Watch:
             if events := self._take() if self._is_live else await self._read_past():
                 return events
             if self._is_live:
+                if self._is_ending:
+                    self.close()
+                    break
                 await self._wait()
         raise StopAsyncIteration
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests import wire_encoder
 
 from kubevirt.apiserver.auth import audit
 from kubevirt.apiserver.auth.audit_log import AuditLog, AuditLogSettings
@@ -105,6 +106,11 @@ def test_who_changed_a_role_to_what_is_written_down() -> None:
     found = written("PUT", "/apis/rbac.authorization.k8s.io/v1/clusterroles/x", body)
     assert found["level"] == "Request"
     assert found["requestObject"] == {"rules": [{"verbs": ["*"]}]}
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {}}
+    body = wire_encoder.body({**role, "rules": [{"verbs": ["*"]}]}, "ClusterRole")
+    found = written("PUT", "/apis/rbac.authorization.k8s.io/v1/clusterroles/x", body)
+    assert found["requestObject"] == {**role, "rules": [{"verbs": ["*"]}]}
+    assert "requestObject" not in written("PUT", "/api/v1/nodes/x", b"k8s\0\xff")
     assert "requestObject" not in written("PUT", "/api/v1/nodes/x", b"{" + b" " * (17 << 10))
     assert "requestObject" not in written("PUT", "/api/v1/nodes/x", b"[" * 5000)
 

@@ -181,10 +181,11 @@ async def test_the_check_at_the_start_takes_no_longer_than_it_may(
 ) -> None:
     caplog.set_level(logging.INFO)
     async with open_store(path, clock=SystemClock()) as store:
-        await store.create("/large", os.urandom(30_000_000))
+        for number in range(30):
+            await store.create(f"/large/{number}", os.urandom(1_000_000))
     settings = SqliteSettings(check_limit_s=0.001)
     async with open_store(path, clock=SystemClock(), sqlite=settings) as store:
-        assert await store.get("/large")
+        assert await store.get("/large/0")
     assert "too large to be checked in time" in caplog.text
 
 

@@ -1,6 +1,7 @@
 """Watches: every event once, in order, from any revision still kept."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 from tests.unit.apiserver.storage.conftest import LIMIT_S, Home, go_live, next_events
@@ -276,3 +277,46 @@ async def test_a_thousand_idle_watchers_cost_an_event_nothing(store: Store) -> N
     for watch in watches:
         watch.close()
     assert await asyncio.gather(*waiting) == [None] * 999
+
+
+async def test_a_revision_of_the_future_is_waited_for(store: Store) -> None:
+    async with asyncio.timeout(10):
+        await store.reach(store.revision)
+        waiting = asyncio.create_task(store.reach(store.revision + 2))
+        await store.create("/a", b"1")
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        await store.create("/b", b"2")
+        await waiting
+
+
+async def test_large_events_of_the_past_come_in_small_pieces(store: Store) -> None:
+    for number in range(8):
+        await store.create(f"/{number}", b"x" * 700_000)
+    with store.watch("/", after=0) as watch:
+        batches: list[Sequence[Event]] = []
+        async with asyncio.timeout(10):
+            while sum(len(batch) for batch in batches) < 8:
+                batches.append(await anext(watch))
+    assert [event.revision for batch in batches for event in batch] == list(range(1, 9))
+
+
+async def test_large_entries_are_scanned_in_small_pieces(store: Store) -> None:
+    for number in range(8):
+        await store.create(f"/{number}", b"x" * 700_000)
+    pieces = [piece async for piece in store.scan("/")]
+    assert [entry.key for piece in pieces for entry in piece] == [f"/{n}" for n in range(8)]
+
+
+async def test_a_watch_can_end_once_it_has_told_everything(store: Store) -> None:
+    with store.watch("/") as live, store.watch("/", after=0) as past:
+        await go_live(live)
+        await store.create("/a", b"1")
+        await store.create("/b", b"2")
+        live.end()
+        past.end()
+        await store.create("/c", b"3")
+        for watch in (live, past):
+            async with asyncio.timeout(LIMIT_S):
+                keys = [event.key async for events in watch for event in events]
+            assert keys[:2] == ["/a", "/b"]

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from tests.unit.apiserver.storage.conftest import Home
 
-from kubevirt.apiserver.storage.errors import Conflict, StoreClosed
+from kubevirt.apiserver.storage.errors import Conflict, StoreClosed, ValueTooLarge
 from kubevirt.apiserver.storage.records import Change, Entry
-from kubevirt.apiserver.storage.store import Store
+from kubevirt.apiserver.storage.store import VALUE_LIMIT, Store
 
 
 async def test_a_created_key_can_be_read(store: Store) -> None:
@@ -48,9 +48,19 @@ async def test_a_deleted_key_is_gone_and_can_be_created_anew(store: Store) -> No
 
 
 async def test_values_are_stored_as_they_are(store: Store) -> None:
-    for number, value in enumerate((b"", b"\0\xff\n", b"x" * 3_000_000)):
+    for number, value in enumerate((b"", b"\0\xff\n", b"x" * VALUE_LIMIT)):
         entry = await store.create(f"/{number}", value)
         assert await store.get(entry.key) == entry
+
+
+async def test_a_value_beyond_the_limit_is_refused_and_nothing_is_written(store: Store) -> None:
+    small = await store.create("/small", b"1")
+    large = b"x" * (VALUE_LIMIT + 1)
+    with pytest.raises(ValueTooLarge, match="the value of /large has 1572865 bytes"):
+        await store.write(Change.delete(small), Change.create("/large", large))
+    with pytest.raises(ValueTooLarge):
+        await store.update(small, large)
+    assert await store.get("/small") == small
 
 
 async def test_creating_what_exists_gives_the_present_state(store: Store) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubevirt.apiserver.auth.rbac.rules import Rule, rules_of
+from kubevirt.apiserver.schema.label_selectors import compile_selector
 
 Object = Mapping[str, Any]
 MANAGER = "clusterrole-aggregation-controller"
@@ -48,21 +49,5 @@ def _gathered(
 
 def matches(selector: Object, labels: Mapping[str, str]) -> bool:
     """A LabelSelector; one that says nothing picks everything."""
-    wanted = selector.get("matchLabels") or {}
-    if any(labels.get(name) != value for name, value in wanted.items()):
-        return False
-    return all(_meets(each, labels) for each in selector.get("matchExpressions") or ())
-
-
-def _meets(expression: Object, labels: Mapping[str, str]) -> bool:
-    key, values = expression.get("key", ""), expression.get("values") or ()
-    match expression.get("operator"):
-        case "In":
-            return labels.get(key) in values
-        case "NotIn":
-            return labels.get(key) not in values
-        case "Exists":
-            return key in labels
-        case "DoesNotExist":
-            return key not in labels
-    return False
+    selects = compile_selector(selector)
+    return selects is None or selects(labels)

@@ -1,9 +1,13 @@
-"""The kinds that are there before any CRD, from two tables that a real server wrote."""
+"""The kinds that are there before any CRD, from tables that a real server wrote.
+
+How their fields are numbered in protobuf is a third table, for those who read it.
+"""
 
 import re
 from collections.abc import Iterator
 from functools import cache, partial
 from importlib import resources
+from typing import Final
 
 from kubevirt.apiserver.kinds import notation
 from kubevirt.apiserver.kinds.kind import EVERY_VERB, Kind, Names, Schema, Version
@@ -11,6 +15,8 @@ from kubevirt.apiserver.kinds.kind import EVERY_VERB, Kind, Names, Schema, Versi
 _OPTION = re.compile(r"(\w+)\(([^)]*)\)")
 _TYPES_OF_GROUP = {"events.k8s.io": "events."}
 """Where a kind's type does not go by the kind's own name; see `_short_names` of the script."""
+_STORED_IN = {"events.k8s.io": ""}
+"""Groups that show objects of another."""
 
 
 @cache
@@ -21,6 +27,34 @@ def types() -> notation.Types:
 @cache
 def kinds() -> tuple[Kind, ...]:
     return tuple(_kinds(_table("resources.txt")))
+
+
+BELOW: Final = {
+    ("authentication.k8s.io/v1", "TokenRequest"): "TokenRequest",
+    ("autoscaling/v1", "Scale"): "Scale",
+    ("policy/v1", "Eviction"): "Eviction",
+}
+"""Kinds that are sent to subresources only, with their types."""
+
+
+def type_name(api_version: str, kind: str) -> str:
+    """The entry of a kind in the table of types; empty if there is no such kind."""
+    return _type_names().get((api_version, kind), "")
+
+
+@cache
+def _type_names() -> dict[tuple[str, str], str]:
+    found = dict(BELOW)
+    for kind in kinds():
+        for version in kind.versions:
+            api_version = f"{kind.group}/{version.name}" if kind.group else version.name
+            found[api_version, kind.names.kind] = version.type_name
+    return found
+
+
+def wire_table() -> str:
+    """In the notation of `apiserver.wire.table`."""
+    return _table("wire.txt")
 
 
 def _table(name: str) -> str:
@@ -44,6 +78,7 @@ def _kind(group: str, version: str, line: str) -> Kind:
     return Kind(
         group=group,
         namespaced=scope == "namespaced",
+        stored_in=_STORED_IN.get(group),
         verbs=options.get("verbs", EVERY_VERB),
         names=Names(
             plural=plural,

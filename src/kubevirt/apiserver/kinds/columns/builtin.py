@@ -7,7 +7,7 @@ the function that fills a row. Kinds with much to say have files of their own.
 from collections.abc import Callable
 from typing import Any, Final
 
-from kubevirt.apiserver.kinds.columns import events, machines, volumes
+from kubevirt.apiserver.kinds.columns import events, machines, pods, volumes
 from kubevirt.apiserver.kinds.columns.cells import NONE, Object, age_of, at, ports_of
 from kubevirt.apiserver.kinds.kind import Column
 
@@ -200,7 +200,7 @@ _TABLES: Final[dict[tuple[str, str], tuple[str, Cells]]] = {
     ("", "nodes"): (machines.NODE_HEADER, machines.node),
     ("", "persistentvolumeclaims"): (volumes.CLAIM_HEADER, volumes.claim),
     ("", "persistentvolumes"): (volumes.VOLUME_HEADER, volumes.volume),
-    ("", "pods"): (machines.POD_HEADER, machines.pod),
+    ("", "pods"): (pods.HEADER, pods.row),
     ("", "secrets"): ("Name, Type, Data, Age", _secret),
     ("", "serviceaccounts"): ("Name, Secrets, Age", _service_account),
     ("", "services"): (

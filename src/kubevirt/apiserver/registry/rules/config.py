@@ -1,9 +1,12 @@
 """ConfigMaps and Secrets: keys that can be file names, sizes, and what cannot change."""
 
-import re
-from base64 import b64encode
+from base64 import b64decode, b64encode
+from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
+
+from kubevirt.apiserver.registry.rules import checks
 from kubevirt.apiserver.registry.rules.rules import Object, Rules
 from kubevirt.apiserver.schema.field_errors import (
     FieldError,
@@ -15,32 +18,21 @@ from kubevirt.apiserver.schema.field_errors import (
 from kubevirt.apiserver.schema.plain import is_same
 
 SIZE_LIMIT: Final = 1 << 20
-_KEY: Final = re.compile(r"[-._a-zA-Z0-9]+")
-_KEY_WORDS: Final = (
-    "a valid config key must consist of alphanumeric characters, '-', '_' or '.'"
-    " (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is"
-    " '[-._a-zA-Z0-9]+')"
-)
+_ACCOUNT: Final = "kubernetes.io/service-account-token"
+_ACCOUNT_NAME: Final = "kubernetes.io/service-account.name"
+_PASSWORDS: Final = "kubernetes.io/basic-auth"  # a type, not one
+_SSH: Final = "kubernetes.io/ssh-auth"
+_REGISTRIES: Final = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
 _OF_TYPE: Final = {
-    "kubernetes.io/service-account-token": (),
     "kubernetes.io/dockercfg": (".dockercfg",),
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
-    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+    _SSH: ("ssh-privatekey",),
     "kubernetes.io/tls": ("tls.crt", "tls.key"),
 }
 
 
 def _wrong_key(field: str, key: str) -> list[FieldError]:
-    wrong = []
-    if len(key.encode()) > 253:
-        wrong.append("must be no more than 253 bytes")
-    if not _KEY.fullmatch(key):
-        wrong.append(_KEY_WORDS)
-    elif key == ".":
-        wrong.append("must not be '.'")
-    elif key.startswith(".."):
-        wrong.append("must not be '..'" if key == ".." else "must not start with '..'")
-    return [invalid(f"{field}[{key}]", key, words) for words in wrong]
+    return list(checks.named(f"{field}[{key}]", key, checks.config_key))
 
 
 def _size(values: dict[str, Any]) -> int:
@@ -68,7 +60,7 @@ class ConfigMapRules(Rules):
         for key in sorted(binary):
             found += _wrong_key("binaryData", key)
         if _size(data) + _size(binary) * 3 // 4 > SIZE_LIMIT:
-            found.append(too_long("", SIZE_LIMIT))
+            found.append(too_long("[]", SIZE_LIMIT))
         return found
 
     def errors_of_change(self, new: Object, old: Object) -> list[FieldError]:
@@ -87,14 +79,40 @@ class SecretRules(Rules):
         found = [each for key in sorted(data) for each in _wrong_key("data", key)]
         if _size(data) * 3 // 4 > SIZE_LIMIT:
             found.append(too_long("data", SIZE_LIMIT))
-        missing = [key for key in _OF_TYPE.get(object_.get("type", ""), ()) if key not in data]
-        return found + [required(f"data[{key}]") for key in missing]
+        return found + list(_of_type(object_, data))
 
     def errors_of_change(self, new: Object, old: Object) -> list[FieldError]:
         found = []
         if new.get("type") != old.get("type"):
             found.append(invalid("type", new.get("type"), "field is immutable"))
         return found + _frozen_changes(new, old, ("data",)) + self.errors(new)
+
+
+def _of_type(secret: Object, data: Object) -> Iterator[FieldError]:
+    kind = secret.get("type", "")
+    for key in _OF_TYPE.get(kind, ()):
+        if key not in data or (kind == _SSH and not data[key]):
+            yield required(f"data[{key}]")
+        elif kind in _REGISTRIES:
+            yield from _json(f"data[{key}]", data[key])
+    if kind == _ACCOUNT and not (secret["metadata"].get("annotations") or {}).get(_ACCOUNT_NAME):
+        yield required(f"metadata.annotations[{_ACCOUNT_NAME}]")
+    if kind == _PASSWORDS and not data.keys() & {"username", "password"}:
+        yield required("data[username]")
+        yield required("data[password]")
+
+
+def _json(field: str, value: str) -> Iterator[FieldError]:
+    text = b64decode(value)
+    try:
+        is_object = isinstance(msgspec.json.decode(text), dict)
+        words = "" if is_object else "json: cannot unmarshal into Go value of type map"
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        shown = text.decode(errors="replace").lstrip()[:1]
+        words = f"invalid character '{shown}' looking for beginning of value"
+        words = words if shown else "unexpected end of JSON input"
+    if words:
+        yield invalid(field, "<secret contents redacted>", words)
 
 
 def _merged(secret: Object) -> Object:

@@ -22,14 +22,14 @@ class Rules:
         is_returned_when_deleted: bool = False,
         has_generation: bool = False,
         keeps_new_status: bool = False,
-        first_phase: str = "",
+        first_status: Object | None = None,
         name_rule: NameRule = names.subdomain,
     ) -> None:
         self.is_created_by_update = is_created_by_update
         self.is_returned_when_deleted = is_returned_when_deleted
         self.has_generation = has_generation
         self.keeps_new_status = keeps_new_status
-        self._first_phase = first_phase
+        self._first_status = first_status
         self._name_rule = name_rule
 
     def defaulted(self, object_: Object) -> Object:
@@ -38,9 +38,7 @@ class Rules:
 
     def prepared(self, object_: Object) -> Object:
         """What the server adds to a new object."""
-        if self._first_phase:
-            return {**object_, "status": {"phase": self._first_phase}}
-        return object_
+        return {**object_, "status": self._first_status} if self._first_status else object_
 
     def changed(self, new: Object, old: Object) -> Object:  # noqa: ARG002  # for kinds that care
         """What the server makes of a change, through the main endpoint."""
@@ -53,6 +51,20 @@ class Rules:
 
     def errors_of_change(self, new: Object, old: Object) -> list[FieldError]:  # noqa: ARG002
         return self.errors(new)
+
+    def status_changed(self, new: Object, old: Object) -> Object:  # noqa: ARG002
+        """What the server makes of a change through the status endpoint."""
+        return new
+
+    def errors_of_status_change(self, new: Object, old: Object) -> list[FieldError]:  # noqa: ARG002
+        return []
+
+    def looked_into(self, new: Object, old: Object) -> Object:  # noqa: ARG002
+        """What becomes of an object through `ephemeralcontainers`, which only pods have."""
+        return old
+
+    def errors_of_looking(self, new: Object, old: Object) -> list[FieldError]:  # noqa: ARG002
+        return []
 
     def errors(self, object_: Object) -> list[FieldError]:  # noqa: ARG002
         """Of an object whenever it is written."""

@@ -79,7 +79,7 @@ class SqliteLog:
     ) -> tuple[list[Entry], str | None]:
         return self._reader.entries(span, after, at, limit)
 
-    def events(self, span: Span, after: int, upto: int) -> list[Event]:
+    def events(self, span: Span, after: int, upto: int) -> tuple[list[Event], int]:
         return self._reader.events(span, after, upto)
 
     async def count(self, span: Span, after: str, at: int) -> int:

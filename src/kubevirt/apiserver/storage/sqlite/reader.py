@@ -1,11 +1,15 @@
-"""Reading the log. Every call is one statement, read to its end: no snapshot is ever left open."""
+"""Reading the log. Every call is one statement, which ends with it: no snapshot is ever left open."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 from kubevirt.apiserver.storage.records import Entry, Event, Span
 from kubevirt.apiserver.storage.sqlite.failures import told
+
+MOST_BYTES: Final = 1 << 20
+"""Of values, after which a read ends: what is large comes in small pieces."""
 
 _GET: Final = """
 SELECT key, value, revision, created, deleted FROM log
@@ -58,14 +62,17 @@ class Reader:
         self, span: Span, after: str, at: int, limit: int
     ) -> tuple[list[Entry], str | None]:
         bounds = {"after": max(after, span.first), "end": span.end, "at": at, "limit": limit}
-        with told(self._path):
-            rows = self._connection.execute(_ENTRIES, bounds).fetchall()
-        entries = [
-            Entry(key, value, revision, created)
-            for key, value, revision, created, deleted in rows
-            if deleted == 0  # not None either: such a key came to be later
-        ]
-        return entries, rows[-1][0] if len(rows) == limit else None
+        entries: list[Entry] = []
+        count = size = 0
+        with told(self._path), closing(self._connection.execute(_ENTRIES, bounds)) as rows:
+            for key, value, revision, created, deleted in rows:
+                count += 1
+                if deleted == 0:  # not None either: such a key came to be later
+                    entries.append(Entry(key, value, revision, created))
+                    size += len(value)
+                if count == limit or size >= MOST_BYTES:
+                    return entries, key
+        return entries, None
 
     def count(self, span: Span, after: str, at: int) -> int:
         bounds = {"after": max(after, span.first), "end": span.end, "at": at}
@@ -73,10 +80,18 @@ class Reader:
             (count,) = self._connection.execute(_COUNT, bounds).fetchone()
         return int(count)
 
-    def events(self, span: Span, after: int, upto: int) -> list[Event]:
-        with told(self._path):
-            rows = self._connection.execute(_EVENTS, (after, upto, *span)).fetchall()
-        return [_event(*row) for row in rows]
+    def events(self, span: Span, after: int, upto: int) -> tuple[list[Event], int]:
+        bounds = (after, upto, *span)
+        events: list[Event] = []
+        size = 0
+        with told(self._path), closing(self._connection.execute(_EVENTS, bounds)) as rows:
+            for row in rows:
+                event = _event(*row)
+                events.append(event)
+                size += event.size
+                if size >= MOST_BYTES:
+                    return events, event.revision
+        return events, upto
 
     def close(self) -> None:
         self._connection.close()
