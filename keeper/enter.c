@@ -1,0 +1,88 @@
+/* The last step into a container: every right goes that was not given. */
+
+#define _GNU_SOURCE
+#include "keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MOST_GROUPS = 64, MOST_STEPS = 4096 };
+
+static void keep_only(uint64_t capabilities)
+{
+    for (int number = 0; prctl(PR_CAPBSET_READ, number) >= 0; number++)
+        if (!(capabilities >> number & 1) && prctl(PR_CAPBSET_DROP, number))
+            fail(CANNOT, "cannot drop", "capabilities");
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+}
+
+static void become(uid_t user, gid_t group, char *others)
+{
+    gid_t groups[MOST_GROUPS];
+    size_t count = 0;
+
+    for (char *next = strtok(others, ","); next && count < MOST_GROUPS; next = strtok(NULL, ","))
+        groups[count++] = strtoul(next, NULL, 10);
+    if (setgroups(count, groups) || setresgid(group, group, group) || setresuid(user, user, user))
+        fail(CANNOT, "cannot become", "the user of the container");
+}
+
+/* Ends together with its parent, by whose end the container or the command is called off. The kernel
+ * tells only of an end that is still to come. */
+static void live_no_longer_than_others(void)
+{
+    struct pollfd life = {.fd = LIFE, .events = POLLIN};
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (poll(&life, 1, 0) > 0 && life.revents & POLLHUP)
+        _exit(CANNOT);
+}
+
+/* Loaded while we may: without no-new-privileges only an administrator can. */
+static void filter_calls(void)
+{
+    static struct sock_filter steps[MOST_STEPS];
+    ssize_t size = pread(FILTER, steps, sizeof steps, 0);
+    struct sock_fprog program = {.len = size / sizeof *steps, .filter = steps};
+
+    if (size == 0)
+        return; /* none is wanted */
+    if (size < 0 || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program))
+        fail(CANNOT, "cannot filter", "system calls");
+}
+
+int enter(int count, char **words)
+{
+    if (count < 8 || strcmp(words[6], "--"))
+        separator(0, words);
+    uid_t user = strtoul(words[0], NULL, 10);
+    gid_t group = strtoul(words[1], NULL, 10);
+    char **command = words + 7;
+
+    keep_only(strtoull(words[3], NULL, 16));
+    filter_calls();
+    become(user, group, words[2]);
+    live_no_longer_than_others(); /* a change of user forgets the wish */
+    if (atoi(words[4]) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        fail(CANNOT, "cannot give up", "new privileges");
+    if (chdir(words[5]))
+        fail(CANNOT, "cannot work in", words[5]);
+    umask(022);
+    fcntl(FAILURE, F_SETFD, FD_CLOEXEC);
+    close_range(LOCK, STATUS, 0);
+    close_range(SELF, ~0U, 0);
+    execvp(command[0], command);
+    fail(errno == ENOENT ? NOT_FOUND : NOT_EXECUTABLE, "cannot start", command[0]);
+}

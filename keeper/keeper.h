@@ -1,0 +1,48 @@
+/* keeper: what stands between a container and the program that wanted it.
+ *
+ *     keeper run   LOCK SELF FILTER LOG-BYTES LOG-FILES [CGROUP ...] -- SANDBOX ...
+ *     keeper enter UID GID GROUPS CAPABILITIES NO-NEW-PRIVILEGES FOLDER -- COMMAND ...
+ *     keeper join  TARGET FAILURE FILTER [CGROUP ...] -- UID GID ... -- COMMAND ...     as for enter
+ *
+ * `run` outlives the program that started it, and is all that has to: it is the parent of one
+ * sandbox, writes down what the container says and how it ended (into the folder that it is started
+ * in), and is gone. `enter` is the last step inside a sandbox: it takes away every right that was not
+ * given and becomes the command. `join` takes a command into a container that runs.
+ *
+ * Open files are the interface, since paths mean something else inside. Those that a caller gives, by
+ * their numbers or - for none, are moved to numbers that everybody below knows:
+ *     LOCK     locked by whoever starts `run`; free again when this program is gone
+ *     STATUS   opened by `run` for the sandbox, which writes its process's number there
+ *     FAILURE  opened by `run`, given to `join`: one line when the command cannot be started
+ *     SELF     for the sandbox: this program, as a file that nobody can write to
+ *     FILTER   a seccomp program
+ *     TARGET   a pidfd of a process in the container
+ *     LIFE     made by `run` and `join`, who hold the other end: at its end when they are gone
+ */
+
+#ifndef KEEPER_H
+#define KEEPER_H
+
+enum { LOCK = 3, STATUS, FAILURE, SELF, FILTER, TARGET, LIFE, FIRST_FREE };
+enum { CANNOT = 125, NOT_EXECUTABLE = 126, NOT_FOUND = 127, WRONG_USAGE = 2 };
+
+/* Says on FAILURE and on standard error what could not be done, and ends. */
+void fail(int code, const char *what, const char *whom) __attribute__((noreturn));
+
+/* Moves open files, given as words, to their places. Nothing else stays open. */
+void arrange(int count, char **given, const int *places);
+
+/* The place of `--` among the words; ends the program where there is none. */
+int separator(int count, char **words);
+
+/* A pipe whose end at LIFE the child inherits. This process has the other one until it ends. */
+void show_life(void);
+
+/* This process, into control groups. */
+void take_place(int count, char **groups);
+
+int run(int count, char **words);
+int enter(int count, char **words);
+int join(int count, char **words);
+
+#endif

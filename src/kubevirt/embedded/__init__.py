@@ -1,0 +1,1 @@
+"""The embedded home: a Kubernetes for one machine, in one process, and pods that outlive it."""

@@ -1,0 +1,229 @@
+"""One try to run a container: a folder that tells everything about it.
+
+    container.json   what was asked for
+    started.json     the keeper and its sandbox, by their numbers
+    status.json      the container's first process, as bubblewrap names it
+    failure          why the command could not be started
+    log, log.1, …    what it said
+    exit.json        how it ended
+    lock             held for as long as the keeper lives
+
+An attempt without `exit.json` whose lock is free was lost: the machine went down, or somebody killed the
+keeper. It has ended then, since its processes end with the keeper, but nobody knows how.
+"""
+
+import asyncio
+import fcntl
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Self
+
+import msgspec
+
+from kubevirt.base.errors import Retry
+from kubevirt.embedded.runtime import sandbox
+from kubevirt.embedded.runtime.container import Container
+from kubevirt.embedded.runtime.keeper import Keeper
+
+UNKNOWN_CODE: Final = 137
+"""What Kubernetes shows of a container whose end nobody saw."""
+_CANNOT: Final = 125
+
+
+class Started(msgspec.Struct, frozen=True):
+    keeper: int
+    sandbox: int
+
+
+class Ending(msgspec.Struct, frozen=True, kw_only=True):
+    code: int
+    at: datetime | None = None
+    """None if nobody saw it."""
+    failure: str = ""
+    """Why the command could not be started at all."""
+
+    @property
+    def is_lost(self) -> bool:
+        return self.at is None
+
+
+class NotStarted(Retry):
+    """A container that could not be brought up, and why."""
+
+
+class _Exit(msgspec.Struct, frozen=True):
+    code: int
+    ended: float
+
+
+class Attempt:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    async def start(self, container: Container, keeper: Keeper, seccomp: int | None = None) -> None:
+        """Returns when its sandbox has begun. The command may still turn out not to be there: that is
+        an ending, with a `failure`.
+        """
+        self.folder.mkdir(mode=0o750, parents=True, exist_ok=True)
+        (self.folder / "container.json").write_bytes(msgspec.json.encode(container))
+        with self._lock() as lock:
+            done = await keeper.start(
+                self.folder,
+                sandbox.arguments(container),
+                lock=lock,
+                log=(container.log_bytes, container.log_files),
+                seccomp=seccomp if container.rights.is_filtered else None,
+                cgroups=container.cgroups,
+            )
+        if done.exit_code:
+            said = self._text("failure") or done.stderr.decode(errors="replace").strip()
+            raise NotStarted(f"the container did not start: {said or 'no reason is known'}")
+
+    @contextmanager
+    def _lock(self) -> Iterator[int]:
+        fd = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(fd)
+            raise NotStarted(f"the attempt in {self.folder} runs already") from None
+        try:
+            yield fd
+        finally:
+            os.close(fd)
+
+    @property
+    def container(self) -> Container:
+        return msgspec.json.decode((self.folder / "container.json").read_bytes(), type=Container)
+
+    @property
+    def is_running(self) -> bool:
+        try:
+            fd = os.open(self.folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(fd)
+        return False
+
+    @property
+    def ending(self) -> Ending | None:
+        """How it ended; None while it runs."""
+        if self.is_running:
+            return None
+        try:
+            found = msgspec.json.decode((self.folder / "exit.json").read_bytes(), type=_Exit)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return Ending(code=UNKNOWN_CODE, failure=self._text("failure"))
+        at = datetime.fromtimestamp(found.ended, UTC)
+        return Ending(code=found.code, at=at, failure=self._failure())
+
+    def _failure(self) -> str:
+        """Why the command never ran: told by the last step into the sandbox, or by the sandbox, whose
+        voice is in the log if it does not tell of an end.
+        """
+        if told := self._text("failure"):
+            return told
+        if self._told_by_sandbox("exit-code") is None:
+            return self._text("log").rpartition("\n")[2].split(" ", 3)[-1]
+        return ""
+
+    async def ended(self) -> Ending:
+        """Waits for it, whoever started it."""
+        with self._pinned_keeper() as pidfd:
+            if pidfd is not None:
+                await _readable(pidfd)
+        ending = self.ending
+        if ending is None:
+            raise Retry(f"the keeper of {self.folder} is gone, and its lock is not free yet")
+        return ending
+
+    def signal(self, number: signal.Signals) -> None:
+        """To the container's first process, if it is still there."""
+        with self.pinned() as pidfd:
+            if pidfd is not None:
+                signal.pidfd_send_signal(pidfd, number)
+
+    @contextmanager
+    def pinned(self) -> Iterator[int | None]:
+        """A pidfd of the container's first process: the number may be another's by now, this is not."""
+        started, first = self._started(), self._told_by_sandbox("child-pid")
+        with _pidfd(first if started else None) as pidfd:
+            is_it = started and first and _parent_of(first) == started.sandbox
+            yield pidfd if is_it and self.is_running else None
+
+    @contextmanager
+    def _pinned_keeper(self) -> Iterator[int | None]:
+        started = self._started()
+        with _pidfd(started.keeper if started else None) as pidfd:
+            yield pidfd if self.is_running else None
+
+    def _started(self) -> Started | None:
+        with suppress(FileNotFoundError, msgspec.DecodeError):
+            return msgspec.json.decode((self.folder / "started.json").read_bytes(), type=Started)
+        return None
+
+    def _told_by_sandbox(self, name: str) -> int | None:
+        """It writes an object when it has begun, and another one when the command has ended."""
+        for line in self._text("status.json").splitlines():
+            with suppress(msgspec.DecodeError):
+                told = msgspec.json.decode(line, type=dict[str, int])
+                if name in told:
+                    return told[name]
+        return None
+
+    def _text(self, name: str) -> str:
+        with suppress(FileNotFoundError):
+            return (self.folder / name).read_text(errors="replace").strip()
+        return ""
+
+    @classmethod
+    def all_in(cls, folder: Path) -> list[Self]:
+        """By their numbers, the first one first."""
+        found = (
+            [each for each in folder.iterdir() if each.name.isdigit()] if folder.is_dir() else []
+        )
+        return [cls(each) for each in sorted(found, key=lambda each: int(each.name))]
+
+
+@contextmanager
+def _pidfd(pid: int | None) -> Iterator[int | None]:
+    fd = None
+    if pid is not None:
+        with suppress(ProcessLookupError):
+            fd = os.pidfd_open(pid)
+    try:
+        yield fd
+    finally:
+        if fd is not None:
+            os.close(fd)
+
+
+def _parent_of(pid: int) -> int | None:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
+async def _readable(fd: int) -> None:
+    loop = asyncio.get_running_loop()
+    waiting: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(fd, _settle, waiting)
+    try:
+        await waiting
+    finally:
+        loop.remove_reader(fd)
+
+
+def _settle(waiting: asyncio.Future[None]) -> None:
+    if not waiting.done():
+        waiting.set_result(None)

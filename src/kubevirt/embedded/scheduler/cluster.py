@@ -1,0 +1,52 @@
+"""The cluster as decisions need it: nodes, and what runs on them already."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from kubevirt.api.core.node import Node
+from kubevirt.api.core.pod import Pod
+from kubevirt.embedded.scheduler import demand
+
+ENDED = ("Succeeded", "Failed")
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """A node with the pods that are bound to it and have not ended."""
+
+    node: Node
+    pods: Sequence[Pod] = ()
+
+    @property
+    def name(self) -> str:
+        return self.node.metadata.name or ""
+
+    @property
+    def taken(self) -> demand.Amounts:
+        return demand.added(demand.of_pod(pod) for pod in self.pods)
+
+    @property
+    def offered(self) -> demand.Amounts:
+        return demand.amounts(self.node.status.allocatable)
+
+
+class Cluster(msgspec.Struct, frozen=True, kw_only=True):
+    places: Sequence[Place] = ()
+    namespaces: Mapping[str, Mapping[str, str]] = {}
+    """The labels of each, for those who look for pods by them."""
+
+
+def assembled(
+    nodes: Sequence[Node], pods: Sequence[Pod], namespaces: Mapping[str, Mapping[str, str]]
+) -> Cluster:
+    by_node: dict[str, list[Pod]] = {}
+    for pod in pods:
+        node = demand.spec_of(pod).node_name
+        if node and not has_ended(pod):
+            by_node.setdefault(node, []).append(pod)
+    places = [Place(node=node, pods=by_node.get(node.metadata.name or "", ())) for node in nodes]
+    return Cluster(places=places, namespaces=namespaces)
+
+
+def has_ended(pod: Pod) -> bool:
+    return bool(pod.status) and pod.status.phase in ENDED

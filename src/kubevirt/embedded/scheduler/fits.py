@@ -1,0 +1,174 @@
+"""Why a pod cannot run on a node: one function for each reason, in Kubernetes' words and order.
+
+The first function that finds anything decides; it may find several things of its own kind.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+from kubevirt.api.core.node import Taint
+from kubevirt.api.core.pod import Pod
+from kubevirt.api.core.scheduling import PodAffinityTerm, Toleration
+from kubevirt.api.meta import LabelSelector, LabelSelectorRequirement
+from kubevirt.base.quantity import ZERO
+from kubevirt.embedded.scheduler import demand, wishes
+from kubevirt.embedded.scheduler.cluster import Cluster, Place
+from kubevirt.embedded.scheduler.demand import spec_of
+from kubevirt.embedded.scheduler.selecting import Labels, selects, term_selects
+
+UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
+_ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  # compared, not bound
+_KEEPS_OUT: Final = ("NoSchedule", "NoExecute")
+
+
+def reasons(pod: Pod, place: Place, cluster: Cluster) -> list[str]:
+    """None if it fits."""
+    for look in _LOOKS:
+        if found := list(look(pod, place, cluster)):
+            return found
+    return []
+
+
+def _cordoned(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
+    taint = Taint(key=UNSCHEDULABLE, effect="NoSchedule")
+    if place.node.spec.unschedulable and not _is_tolerated(taint, spec_of(pod).tolerations):
+        yield "node(s) were unschedulable"
+
+
+def _named(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
+    if spec_of(pod).node_name and spec_of(pod).node_name != place.name:
+        yield "node(s) didn't match the requested node name"
+
+
+def _tainted(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
+    for taint in place.node.spec.taints:
+        if taint.effect in _KEEPS_OUT and not _is_tolerated(taint, spec_of(pod).tolerations):
+            yield f"node(s) had untolerated taint {{{taint.key}: {taint.value or ''}}}"
+            return  # the first is told, as by Kubernetes
+
+
+def _is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
+    return any(_tolerates(each, taint) for each in tolerations)
+
+
+def _tolerates(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    if toleration.operator == "Exists":
+        return True
+    return bool(toleration.key) and (toleration.value or "") == (taint.value or "")
+
+
+def _elsewhere(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
+    labels = place.node.metadata.labels
+    fits = all(labels.get(key) == value for key, value in spec_of(pod).node_selector.items())
+    terms = wishes.required_nodes(pod)
+    if terms is not None:
+        fits = fits and any(term_selects(term, place.node) for term in terms)
+    if not fits:
+        yield "node(s) didn't match Pod's node affinity/selector"
+
+
+def _ports(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
+    taken = [port for other in place.pods for port in demand.host_ports(other)]
+    if any(_collide(one, other) for one in demand.host_ports(pod) for other in taken):
+        yield "node(s) didn't have free ports for the requested pod ports"
+
+
+def _collide(one: tuple[str, str, int], other: tuple[str, str, int]) -> bool:
+    same_address = one[0] == other[0] or _ANY_ADDRESS in (one[0], other[0])
+    return same_address and one[1:] == other[1:]
+
+
+def _room(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
+    offered = place.offered
+    if len(place.pods) + 1 > offered.get("pods", ZERO).value():
+        yield "Too many pods"
+    taken = place.taken
+    for name, amount in sorted(demand.of_pod(pod).items()):
+        if amount and taken.get(name, ZERO) + amount > offered.get(name, ZERO):
+            yield f"Insufficient {name}"
+
+
+# Neighbours
+
+
+def _neighbours(pod: Pod, place: Place, cluster: Cluster) -> Iterator[str]:
+    terms = wishes.required_neighbours(pod)
+    are_near = all(_is_near(term, pod, place, cluster) for term in terms)
+    if not are_near and not _is_first(pod, place, terms, cluster):
+        yield "node(s) didn't match pod affinity rules"
+    elif any(_is_near(term, pod, place, cluster) for term in wishes.refused_neighbours(pod)):
+        yield "node(s) didn't match pod anti-affinity rules"
+    elif any(
+        _means(term, other, pod, cluster) and _same_place(term, there, place)
+        for there in cluster.places
+        for other in there.pods
+        for term in wishes.refused_neighbours(other)
+    ):
+        yield "node(s) didn't satisfy existing pods anti-affinity rules"
+
+
+def _is_near(term: PodAffinityTerm, pod: Pod, place: Place, cluster: Cluster) -> bool:
+    return any(
+        _means(term, pod, other, cluster)
+        for there in cluster.places
+        if _same_place(term, there, place)
+        for other in there.pods
+    )
+
+
+def _is_first(pod: Pod, place: Place, terms: Sequence[PodAffinityTerm], cluster: Cluster) -> bool:
+    """The first of pods that want to be near each other has nobody to be near yet."""
+    are_alone = not any(
+        _means(term, pod, other, cluster)
+        for term in terms
+        for there in cluster.places
+        for other in there.pods
+    )
+    means_itself = all(_means(term, pod, pod, cluster) for term in terms)
+    has_places = all(term.topology_key in place.node.metadata.labels for term in terms)
+    return are_alone and means_itself and has_places
+
+
+def _same_place(term: PodAffinityTerm, one: Place, other: Place) -> bool:
+    key = term.topology_key
+    where = one.node.metadata.labels.get(key)
+    return where is not None and where == other.node.metadata.labels.get(key)
+
+
+def _means(term: PodAffinityTerm, owner: Pod, other: Pod, cluster: Cluster) -> bool:
+    """Whether `other` is among those that a term of `owner` speaks of."""
+    home, namespace = owner.metadata.namespace or "", other.metadata.namespace or ""
+    labels = cluster.namespaces.get(namespace, {})
+    is_there = (
+        namespace in term.namespaces
+        or selects(term.namespace_selector, labels)
+        or (not term.namespaces and term.namespace_selector is None and namespace == home)
+    )
+    own = owner.metadata.labels
+    return is_there and selects(_with_own_labels(term, own), other.metadata.labels)
+
+
+def _with_own_labels(term: PodAffinityTerm, own: Labels) -> LabelSelector | None:
+    selector = term.label_selector
+    if selector is None:
+        return None
+    more = [
+        LabelSelectorRequirement(key=key, operator=operator, values=(own[key],))
+        for operator, keys in (("In", term.match_label_keys), ("NotIn", term.mismatch_label_keys))
+        for key in keys
+        if key in own
+    ]
+    return LabelSelector(
+        match_labels=selector.match_labels,
+        match_expressions=(*selector.match_expressions, *more),
+    )
+
+
+_Look = Callable[[Pod, Place, Cluster], Iterator[str]]
+_LOOKS: Final[Sequence[_Look]] = (
+    *(_cordoned, _named, _tainted, _elsewhere, _ports, _room, _neighbours),
+)
