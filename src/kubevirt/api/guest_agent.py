@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from kubevirt.api.instance_status import VirtualMachineInstanceGuestOSInfo
+from kubevirt.api.guest_os import VirtualMachineInstanceGuestOSInfo
 from kubevirt.api.meta import ListMeta
 from kubevirt.api.struct import ATOMIC, Int32, Struct
 

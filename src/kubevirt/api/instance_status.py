@@ -8,6 +8,7 @@ from msgspec import field
 
 from kubevirt.api.cpu import CPUTopology
 from kubevirt.api.domain import Machine
+from kubevirt.api.guest_os import VirtualMachineInstanceGuestOSInfo
 from kubevirt.api.memory import MemoryStatus
 from kubevirt.api.migration import VirtualMachineInstanceMigrationState
 from kubevirt.api.struct import (
@@ -46,27 +47,6 @@ class VirtualMachineInstancePhaseTransitionTimestamp(Struct, frozen=True, kw_onl
     """Phase that was entered."""
     phase_transition_timestamp: datetime | None = None
     """When it was entered."""
-
-
-class VirtualMachineInstanceGuestOSInfo(Struct, frozen=True, kw_only=True):
-    """Guest system as its agent reports it."""
-
-    name: str | None = None
-    """Name of the system, e.g. Fedora Linux."""
-    id: str | None = None
-    """Short identifier, e.g. fedora."""
-    kernel_release: str | None = None
-    """Kernel release, as uname -r prints it."""
-    kernel_version: str | None = None
-    """Kernel build, as uname -v prints it."""
-    machine: str | None = None
-    """Hardware name, e.g. x86_64."""
-    pretty_name: str | None = None
-    """Name with version for display."""
-    version: str | None = None
-    """Version with its code name."""
-    version_id: str | None = None
-    """Bare version number."""
 
 
 class VirtualMachineInstanceNetworkInterface(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,8 @@ Names and contents come from users. They were checked when the volume was planne
 before they become a file system, and it checks again, because a name that leaves its folder here
 would do so inside a guest.
 
-pycdlib takes some 6 MB and 25 ms, so it is imported by the first image that is built.
+pycdlib takes some 6 MB and 25 ms, so it is imported by the first image that is built, or by `get_ready` for
+those who know that there will be one and have nothing else to do.
 """
 
 import io
@@ -233,3 +234,8 @@ def _new_image() -> "PyCdlib":
     for module in (dates, headervd, pycdlib, utils):
         vars(module)["time"] = _StandingTime
     return PyCdlib()
+
+
+def get_ready() -> None:
+    """Does ahead what the first image would have to wait for."""
+    _new_image()

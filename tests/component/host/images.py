@@ -44,6 +44,21 @@ def disk(content: bytes = b"the disk", name: str = "disk/demo.img") -> bytes:
     return layer((name, content))
 
 
+def sparse(size: int) -> bytes:
+    """A layer with a file of one byte that claims to be much larger, all of it holes."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        info = entry("disk/demo.img", size=1)
+        info.pax_headers = {
+            "GNU.sparse.major": "0",
+            "GNU.sparse.minor": "1",
+            "GNU.sparse.map": "0,1",
+            "GNU.sparse.size": str(size),
+        }
+        archive.addfile(info, io.BytesIO(b"x"))
+    return out.getvalue()
+
+
 @dataclass
 class Image:
     """Its blobs by digest, and the manifest that lists them."""

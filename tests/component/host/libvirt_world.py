@@ -68,10 +68,19 @@ def a_guest(
 class World:
     """One sandbox and the daemon in it."""
 
-    def __init__(self, home: Path, shell: asyncio.subprocess.Process, seed: Path | None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        shell: asyncio.subprocess.Process,
+        seed: Path | None,
+        *,
+        emulated: bool,
+    ) -> None:
         self.home = home
         seed_folder = None if seed is None else str(seed)
-        self.daemon = Daemon(DaemonSettings(home=str(home), capabilities_seed=seed_folder))
+        self.daemon = Daemon(
+            DaemonSettings(home=str(home), capabilities_seed=seed_folder, emulated=emulated)
+        )
         self.daemon_pid = 0
         self._shell = shell
 
@@ -118,7 +127,7 @@ class World:
 
 
 @asynccontextmanager
-async def world(seed: Path | None = None) -> AsyncIterator[World]:
+async def world(seed: Path | None = None, *, emulated: bool = True) -> AsyncIterator[World]:
     # Short, because sockets lie deep in it.
     with tempfile.TemporaryDirectory(prefix="kv-", dir="/tmp") as folder:
         home = Path(folder) / "h"
@@ -130,7 +139,7 @@ async def world(seed: Path | None = None) -> AsyncIterator[World]:
             stdout=asyncio.subprocess.PIPE,
         )
         try:
-            yield World(home, shell, seed)
+            yield World(home, shell, seed, emulated=emulated)
         finally:
             if shell.returncode is None:
                 shell.kill()

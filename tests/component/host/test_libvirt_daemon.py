@@ -14,6 +14,12 @@ from kubevirt.host.libvirt.errors import UnsupportedCallError
 
 pytestmark = needs_libvirt
 
+CUSTOM = """<cpu mode='custom' match='exact'>
+    <model>qemu64</model>
+    <feature policy='require' name='avx2'/>
+    <feature policy='disable' name='erms'/>
+    </cpu>"""
+
 
 def a_daemon(home: Path, program: str = "/usr/sbin/libvirtd", seed: Path | None = None) -> Daemon:
     seed_folder = None if seed is None else str(seed)
@@ -50,6 +56,21 @@ def test_preparing_again_changes_nothing_that_matters(tmp_path: Path) -> None:
         assert (daemon.capabilities / "new.xml").read_text() == "seeded"
     finally:
         shutil.rmtree(home)
+
+
+@pytest.mark.parametrize("emulated", [True, False])
+def test_only_emulated_processors_are_looked_at_in_few_words(
+    tmp_path: Path, *, emulated: bool
+) -> None:
+    """With KVM libvirt has to ask for each feature: it would take those of Hyper-V for missing."""
+    home = Path("/tmp") / f"kv-{tmp_path.name[-8:]}"
+    daemon = Daemon(DaemonSettings(home=str(home), emulated=emulated))
+    try:
+        daemon.prepare()
+        written = (home / "libvirt/qemu.conf").read_text()
+    finally:
+        shutil.rmtree(home)
+    assert ('capability_filters = ["cpu-unavailable-features"]' in written) == emulated
 
 
 def test_the_environment_holds_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,3 +124,19 @@ def _contents(folder: Path) -> dict[str, bytes]:
 def _write(folder: Path, contents: dict[str, bytes]) -> None:
     for name, data in contents.items():
         (folder / name).write_bytes(data)
+
+
+@pytest.mark.parametrize("cpu", ["<cpu mode='maximum'/>", CUSTOM], ids=["maximum", "custom"])
+async def test_an_emulated_processor_is_seen_the_same_though_it_is_looked_at_in_few_words(
+    cpu: str,
+) -> None:
+    seen = []
+    for emulated in (False, True):
+        async with world(emulated=emulated) as it:
+            await it.start_daemon()
+            async with it.connected() as connection:
+                guest = await create(
+                    connection, a_guest().replace("<features>", f"{cpu}<features>")
+                )
+                seen.append((await guest.read()).cpu)
+    assert seen[0] == seen[1]

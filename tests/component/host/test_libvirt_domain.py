@@ -73,6 +73,17 @@ async def test_a_guest_is_started_paused_resumed_reset_and_destroyed(virt: Hyper
         await guest.state()
 
 
+async def test_a_guest_that_runs_already_is_resumed_enough(virt: Hypervisor) -> None:
+    """A start was given up because libvirt's successor had called the guest paused a moment before."""
+    guest = await create(virt, a_guest(), paused=True)
+    await guest.resume()
+    await guest.resume()
+    assert await guest.state() == DomainState(State.RUNNING, "Unpaused")
+    await guest.destroy()
+    with pytest.raises(NoSuchDomainError):
+        await guest.resume()
+
+
 async def test_a_second_guest_of_the_same_name_is_refused(virt: Hypervisor) -> None:
     await create(virt, a_guest())
     with pytest.raises(DomainExistsError, match="already active"):

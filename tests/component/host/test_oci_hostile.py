@@ -1,7 +1,6 @@
 """Images that are missing, cut short, changed or made to harm: one sentence each, and nothing left."""
 
 import gzip
-import io
 import json
 import os
 import shutil
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.component.host.images import NAME, Image, digest, disk, entry, layer
+from tests.component.host.images import NAME, Image, digest, disk, entry, layer, sparse
 
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import KubevirtError
@@ -331,28 +330,13 @@ async def test_zstd_that_was_changed_is_not_even_unpacked(gate: Gate) -> None:
 
 
 async def test_more_bytes_than_allowed_although_they_are_holes(gate: Gate) -> None:
-    sparse = sparse_header(1 << 50)
-    assert "its files have more than 16777216 bytes" in await gate.refuses_layers(sparse)
-
-
-def sparse_header(size: int) -> bytes:
-    """A sparse file of one byte that claims to be a petabyte."""
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        info = entry("disk/demo.img", size=1)
-        info.pax_headers = {
-            "GNU.sparse.major": "0",
-            "GNU.sparse.minor": "1",
-            "GNU.sparse.map": "0,1",
-            "GNU.sparse.size": str(size),
-        }
-        archive.addfile(info, io.BytesIO(b"x"))
-    return out.getvalue()
+    said = await gate.refuses_layers(sparse(1 << 50))
+    assert "its files have more than 16777216 bytes" in said
 
 
 @pytest.mark.parametrize("where", ["5,1,0,1", "0,-1", "0,99"])
 async def test_a_map_of_holes_that_is_wrong(gate: Gate, where: str) -> None:
-    await gate.refuses_layers(sparse_header(4096).replace(b"map=0,1", f"map={where}".encode()))
+    await gate.refuses_layers(sparse(4096).replace(b"map=0,1", f"map={where}".encode()))
 
 
 async def test_an_image_larger_than_allowed_is_not_even_read(gate: Gate) -> None:

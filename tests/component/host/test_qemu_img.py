@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import shutil
 import socket
 import struct
@@ -25,6 +26,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 MIB = 1 << 20
+CLUSTER = 1 << 16
 SECRET = ("--object", "secret,id=key,data=abc")
 ENCRYPTED = "encrypt.format=aes,encrypt.key-secret=key"
 
@@ -184,20 +186,22 @@ async def test_a_deep_table_of_snapshots_ends_by_a_limit(tmp_path: Path) -> None
     entry += bytes(-len(entry) % 8)
     bent(path, offset, entry * count)
     bent(path, 60, struct.pack(">IQ", count, offset))
-    assert "printed more than 1048576 bytes" in await refusal(path)
+    # Its threads may need more address space than it has before it has printed that much.
+    assert re.search("printed more than 1048576 bytes|Aborted", await refusal(path))
 
 
+@pytest.mark.timeout(200)
 async def test_the_processor_time_for_an_image_is_limited(tmp_path: Path) -> None:
-    said = await refusal_in_the_end(an_image(tmp_path), ImageLimits(cpu_s=0))
-    assert said.endswith(("used up the CPU time it was allowed", "was ended by signal 9 (Killed)"))
-
-
-async def refusal_in_the_end(path: str, limits: ImageLimits) -> str:
-    """A program that is quick enough is done before the kernel looks how long it took."""
-    for _ in range(200):
-        with contextlib.suppress(pytest.fail.Exception):
-            return await refusal(path, limits)
-    pytest.fail("the limit was never noticed")
+    """A megabyte whose hundred thousand tables are all the same one: to check it takes ten seconds."""
+    path = an_image(tmp_path, "-o", "refcount_bits=64", size="64T")
+    entries, first_table = struct.unpack_from(">IQ", content(path), 36)
+    second_table = -(-len(content(path)) // CLUSTER) * CLUSTER
+    bent(path, second_table, bytes(CLUSTER))
+    bent(path, first_table, struct.pack(">Q", second_table) * entries)
+    image = await admit(path)
+    with pytest.raises(ImageError, match="used up the CPU time it was allowed"):
+        # On a busy machine it waits for its turn much longer than it works.
+        await check(image, limits=ImageLimits(cpu_s=1, timeout_s=180))
 
 
 async def test_a_disk_that_does_not_answer_is_tried_again(tmp_path: Path) -> None:

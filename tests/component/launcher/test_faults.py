@@ -7,7 +7,6 @@ import signal
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from tests.component.launcher.world import LIBVIRT, World, launched
@@ -68,7 +67,7 @@ async def test_who_is_killed_during_a_start_leaves_one_guest_in_the_end(
         await starting
         await world.handler.hears("Running")
         await world.until(lambda: world.note("qemu-pid"))
-        await world.until(lambda: len(qemus(world)) == 1, 10)
+        await world.until(lambda: len(world.qemus()) == 1, 10)
         await answers(world, lambda: world.launcher.kill(world.vmi()), 1.0 * SLACK)
         assert await world.ended() == 0
 
@@ -78,11 +77,11 @@ async def test_a_libvirtd_that_dies_while_it_asks_qemu_leaves_no_stray() -> None
         libvirt=DaemonSettings(home=LIBVIRT)
     ) as world:  # it has everything to learn
         starting = asyncio.create_task(sync_again_and_again(world))
-        await world.until(lambda: any("-machine none" in line for line in qemus(world)))
+        await world.until(lambda: any("-machine none" in line for line in world.qemus()))
         world.kill("libvirtd")
         await starting
         await world.handler.hears("Running")
-        await world.until(lambda: len(qemus(world)) == 1, 10)
+        await world.until(lambda: len(world.qemus()) == 1, 10)
 
 
 async def sync_again_and_again(world: World) -> None:
@@ -95,18 +94,6 @@ async def sync_again_and_again(world: World) -> None:
                 await asyncio.sleep(0.05)
             else:
                 return
-
-
-def qemus(world: World) -> list[str]:
-    """All of them, also those that libvirt asks what they can do."""
-    return [line for pid in world.pids() if "qemu-system" in (line := command_line(pid))]
-
-
-def command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
-    except OSError:
-        return ""
 
 
 def program(pid: int) -> str:

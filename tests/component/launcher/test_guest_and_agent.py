@@ -5,7 +5,7 @@ import json
 import os
 import random
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -57,9 +57,48 @@ async def test_the_agent_tells_of_the_guest_and_carries_out_orders(
         assert (code, output) == (3, "hi\n")
         with pytest.raises(Refused, match="has not ended in the guest after 1 s"):
             await world.launcher.exec(DOMAIN, "/bin/sleep", ["30"], 1)
-        filesystems = json.loads(await world.launcher.filesystems())
-        assert "items" in filesystems
-        assert "items" in json.loads(await world.launcher.users())
+
+
+async def test_what_is_mounted_and_who_is_logged_in_is_known(guest_images: image.Images) -> None:
+    async with booted(guest_images) as world:
+        filesystems = await items(world.launcher.filesystems, until=bool)
+        (root,) = (each for each in filesystems if each["mountPoint"] == "/")
+        assert root["fileSystemType"] == "ext4"
+        assert 0 < root["usedBytes"] < root["totalBytes"]
+        assert await items(world.launcher.users) == []
+        async with logged_in(world):
+            (user,) = await items(world.launcher.users, until=bool)
+        assert user["userName"] == "cirros"
+
+
+async def items(
+    call: Callable[[], Awaitable[str]], until: Callable[[list[Any]], object] = lambda _: True
+) -> list[dict[str, Any]]:
+    """Of a list that grows when the agent is asked next: users every ten seconds."""
+    async with asyncio.timeout(BOOT_S):
+        while not until(found := json.loads(await call())["items"]):  # noqa: ASYNC110  # the agent has no events
+            await asyncio.sleep(0.2)
+    return list(found)
+
+
+@asynccontextmanager
+async def logged_in(world: World) -> AsyncIterator[None]:
+    """On the serial console."""
+    line = world.folder / "private" / world.uid / "virt-serial0"
+    reader, writer = await asyncio.open_unix_connection(str(line))
+    async with asyncio.timeout(BOOT_S):
+        for answer, question in (
+            (b"", b"login: "),
+            (b"cirros", b"assword: "),
+            (b"gocubsgo", b"$ "),
+        ):
+            writer.write(answer + b"\n")
+            await reader.readuntil(question)
+    try:
+        yield
+    finally:
+        writer.close()
+        await writer.wait_closed()
 
 
 async def test_a_frozen_guest_thaws_by_itself_also_under_another_manager(

@@ -1,10 +1,12 @@
 """The sandbox, tried from inside: a program in the launcher's place looks for a way out."""
 
+import asyncio
 import json
 import os
 import shutil
 import stat
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,10 +15,14 @@ import pytest
 
 import kubevirt
 from kubevirt.base import commands
+from kubevirt.base.clock import Clock
+from kubevirt.components.launcher.arrival import arrival
 from kubevirt.components.launcher.standalone import devices, sandbox
 from kubevirt.components.launcher.standalone.folders import LAUNCHER, Place, Run
+from kubevirt.components.launcher.standalone.launcher import sandboxed
 from kubevirt.components.launcher.standalone.mounts import Mount
 from kubevirt.components.launcher.standalone.sandbox import Sandbox
+from kubevirt.host.net.netns import Namespace
 from kubevirt.virt.layout import Layout
 
 pytestmark = [
@@ -185,3 +191,30 @@ def test_a_device_that_only_root_may_open_gets_a_node_of_its_own(tmp_path: Path)
 def _folder(path: Path) -> Path:
     path.mkdir()
     return path
+
+
+async def test_nothing_inside_runs_before_it_is_under_its_limits(run: Run, clock: Clock) -> None:
+    """Or a child that is made before that would never be."""
+    ran = run.folder / "share/ran"
+    too_early = []
+
+    def take_in(_: int) -> None:
+        time.sleep(0.1)  # as long as a start takes
+        too_early.append(ran.exists())
+
+    it = Sandbox(etc=run.etc, binds=run.binds(LAYOUT, LIBVIRT), hostname="testvm")
+    command = ("touch", f"{LAYOUT.share}/ran")
+    with Namespace.new("network namespace of a test") as inside:
+        async with (
+            asyncio.timeout(30),
+            sandboxed(
+                *(it, command, {"PATH": "/usr/bin"}),
+                inherited=(inside.fd,),
+                take_in=take_in,
+                share=run.folder / "share",
+                log=run.folder / "log",
+                clock=clock,
+            ),
+        ):
+            await arrival(ran)
+    assert too_early == [False, False]

@@ -182,6 +182,10 @@ class World:
             if each.name.isdigit() and mine and _pid_namespace(int(each.name)) == mine:
                 yield int(each.name)
 
+    def qemus(self) -> list[str]:
+        """Command lines of all of them, also of those that libvirt asks what they can do."""
+        return [line for pid in self.pids() if "qemu-system" in (line := command_line(pid))]
+
     def kill(self, who: str, number: signal.Signals = signal.SIGKILL) -> int:
         pid = self.pid_of(who)
         assert pid is not None, f"there is no {who}"
@@ -272,7 +276,7 @@ async def launched(
             stack.enter_context(_small(folder / "ephemeral", scratch_bytes))
         for number, image in enumerate(images):
             shutil.copyfile(image, folder / f"share/container-disks/disk_{number}.img")
-        libvirt = DaemonSettings(home=LIBVIRT, capabilities_seed=str(seed()))
+        libvirt = DaemonSettings(home=LIBVIRT, capabilities_seed=str(seed()), emulated=True)
         chosen = Settings(**{"name": "testvm", "uid": UID, "libvirt": libvirt, **changed})
         launching.prepare(chosen, partial(_outside, folder))
         _give_away(folder)
@@ -292,7 +296,9 @@ async def launched(
                 pid = int(json.loads(await asyncio.to_thread(status.readline))["child-pid"])
                 world = World(folder, process, pid, log)
                 try:
-                    async with _connected(world, has_handler=has_handler):
+                    async with _connected(
+                        world, has_handler=has_handler, is_called=not chosen.commissioned
+                    ):
                         yield world
                 except BaseException:
                     sys.stderr.write(world.log[-20000:])
@@ -352,7 +358,8 @@ def _sandbox(folder: Path, status: int) -> Sandbox:
 
 
 @asynccontextmanager
-async def _connected(world: World, *, has_handler: bool) -> AsyncIterator[None]:
+async def _connected(world: World, *, has_handler: bool, is_called: bool) -> AsyncIterator[None]:
+    """`is_called`: the launcher is asked for its guest, so it answers first."""
     async with AsyncExitStack() as stack:
         if has_handler:
             ear = world.folder / "share/domain-notify-pipe.sock"
@@ -361,8 +368,9 @@ async def _connected(world: World, *, has_handler: bool) -> AsyncIterator[None]:
             os.chown(ear, USER, USER)
         caller = await stack.enter_async_context(Caller(str(world.socket), "the launcher"))
         world.launcher = cmd.Launcher(caller)
-        await world.until(lambda: world.socket.exists() or not world.process.is_running)
-        assert world.process.is_running, "the launcher has ended at once"
+        if is_called:
+            await world.until(lambda: world.socket.exists() or not world.process.is_running)
+            assert world.process.is_running, "the launcher has ended at once"
         yield
 
 
@@ -384,6 +392,13 @@ def _kill(pid: int) -> None:
     """The whole namespace ends with its first process."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
+
+
+def command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""
 
 
 def _is_child(pid: int, parent: int) -> bool:

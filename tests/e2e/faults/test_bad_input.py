@@ -4,6 +4,7 @@ That each is refused for the right reason, in every variant, is held where it is
 Here it is the whole way, from a manifest to the words on a terminal.
 """
 
+import gzip
 import os
 import subprocess
 import tarfile
@@ -15,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.component.host.images import Image, disk, entry, layer
+from tests.component.host.images import Image, disk, entry, layer, sparse
 from tests.e2e.nouns.guests import Spec, started
 from tests.e2e.nouns.guests import disk as a_disk
 from tests.e2e.standalone.driver import Machine
+
+from kubevirt.host.oci.limits import LIMITS
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -37,7 +40,7 @@ def a_spec(image: str = NAME, **domain: Any) -> Spec:
 def refused(machine: Machine, tmp_path: Path) -> Callable[..., str]:
     """Tries to run a guest, with these images beside the honest ones; what the user is told."""
 
-    def attempt(spec: Spec, *images: bytes) -> str:
+    def attempt(spec: Spec, *images: bytes, soon_s: float = SOON_S) -> str:
         folder = tmp_path / "images"
         folder.mkdir()
         for number, image in enumerate(images):
@@ -45,8 +48,8 @@ def refused(machine: Machine, tmp_path: Path) -> Callable[..., str]:
         machine.images = folder if images else machine.images
         began = time.monotonic()
         with started(machine, spec, console=False) as guest:
-            assert guest.session.ended() == 1
-        assert time.monotonic() - began < SOON_S
+            assert guest.session.ended(soon_s) == 1
+        assert time.monotonic() - began < soon_s
         return last_words(guest.session.said)
 
     return attempt
@@ -117,6 +120,26 @@ def test_a_disk_larger_than_any(refused: Callable[..., str], tmp_path: Path) -> 
 def test_a_layer_that_says_it_is_larger_than_any(refused: Callable[..., str]) -> None:
     said = refused(a_spec(), archive(entry("disk/disk.img", size=1 << 40).tobuf()))
     assert "bytes" in said
+
+
+def test_a_sparse_bomb(refused: Callable[..., str]) -> None:
+    """A disk of a petabyte, of which one byte is there."""
+    assert "its files have more than" in refused(a_spec(), archive(sparse(1 << 50)))
+
+
+@pytest.mark.timeout(240)
+def test_a_gzip_bomb(machine: Machine, refused: Callable[..., str]) -> None:
+    """Zeros take no room on the disk, and more of them than any disk may have for free are refused."""
+    with small(machine, 4 * MIB):
+        said = refused(a_spec(), archive(gzip_bomb()), soon_s=200.0)  # ten seconds of one processor
+        assert "times its size" in said
+
+
+def gzip_bomb() -> bytes:
+    """Four gigabytes in four megabytes. The parts of a gzip file may follow each other, so one is made."""
+    part = gzip.compress(bytes(64 * MIB))
+    size = LIMITS.unpacked_freely + 64 * MIB
+    return gzip.compress(entry("disk/disk.img", size=size).tobuf()) + part * (size // (64 * MIB))
 
 
 @pytest.mark.parametrize("name", ["../../escaped", "/../escaped", "disk/../../escaped"])

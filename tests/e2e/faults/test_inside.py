@@ -23,6 +23,9 @@ NOBODY_SPECIAL = {
     **dict.fromkeys(("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"), "0" * 16),
 }
 
+FILTERED = "2"
+"""QEMU starts no program, gains no right and makes no call that its work does not need."""
+
 ATTEMPTS = {
     "read the accounts": "cat /etc/shadow",
     "read root's home": "ls /root",
@@ -55,6 +58,7 @@ def test_no_process_is_anybody_special(machine: Machine) -> None:
         for role in INSIDE:
             status = status_of(found[role].pid)
             assert {name: status[name] for name in NOBODY_SPECIAL} == NOBODY_SPECIAL, role
+        assert status_of(found[QEMU].pid)["Seccomp"] == FILTERED
 
 
 def test_a_stranger_inside_gets_nowhere(machine: Machine) -> None:

@@ -26,7 +26,9 @@ def test_the_flags_of_the_pods_manifest_are_taken() -> None:
     assert settings.qemu_timeout_s == 300
     assert settings.claim_tolerance_percent == 12
     assert not settings.kvm
+    assert settings.libvirt.emulated
     assert not settings.standalone
+    assert not settings.commissioned
     assert grace_s == 45
 
 

@@ -50,8 +50,8 @@ def ear() -> Ear:
 
 @pytest_asyncio.fixture
 async def notifier(ear: Ear, clock: Clock) -> AsyncIterator[Notifier]:
-    it = Notifier(ear, clock)
-    async with background(it.run()):
+    it = Notifier(clock)
+    async with background(it.run(ear)):
         yield it
 
 

@@ -5,14 +5,13 @@ The handler sends what only the node knows; the launcher looks at its own pod fo
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.base.errors import UserError
 from kubevirt.base.quantity import Quantity
-from kubevirt.rpc.messages import cmd_pb2 as cmd
 from kubevirt.virt.convert.facts import (
     ClusterFacts,
     HostCpu,
@@ -22,10 +21,13 @@ from kubevirt.virt.convert.facts import (
 )
 from kubevirt.virt.layout import Layout
 
+if TYPE_CHECKING:
+    from kubevirt.rpc.messages.cmd_pb2 import VirtualMachineOptions
+
 HUGE_PAGES: Final = "/sys/kernel/mm/hugepages"
 
 
-def cluster_facts(options: cmd.VirtualMachineOptions | None) -> ClusterFacts:
+def cluster_facts(options: "VirtualMachineOptions | None") -> ClusterFacts:
     """The installation's settings, as the handler sends them with each sync."""
     if options is None:
         return ClusterFacts()
@@ -45,7 +47,7 @@ def cluster_facts(options: cmd.VirtualMachineOptions | None) -> ClusterFacts:
     )
 
 
-def numa_nodes(options: cmd.VirtualMachineOptions | None) -> tuple[NumaNode, ...]:
+def numa_nodes(options: "VirtualMachineOptions | None") -> tuple[NumaNode, ...]:
     if options is None:
         return ()
     return tuple(

@@ -38,7 +38,7 @@ def settings(words: Sequence[str]) -> tuple[Settings, float]:
         namespace=given.namespace,
         uid=given.uid,
         layout=layout,
-        libvirt=DaemonSettings(home=DAEMON_HOME),
+        libvirt=DaemonSettings(home=DAEMON_HOME, emulated=given.use_emulation),
         kvm=not given.use_emulation,
         firmware=firmware_in(given.ovmf_path),
         qemu_timeout_s=given.qemu_timeout,

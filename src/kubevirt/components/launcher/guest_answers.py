@@ -10,7 +10,7 @@ from kubevirt.api.guest_agent import (
     VirtualMachineInstanceGuestOSUser,
     VirtualMachineInstanceGuestOSUserList,
 )
-from kubevirt.api.instance_status import VirtualMachineInstanceGuestOSInfo
+from kubevirt.api.guest_os import VirtualMachineInstanceGuestOSInfo
 from kubevirt.components.launcher.guest_agent import Knowledge
 from kubevirt.host.libvirt.agent_answers import GuestFilesystem, GuestOs, GuestTimezone, GuestUser
 from kubevirt.rpc import reports

@@ -1,35 +1,23 @@
-"""Managing: the parts of the manager, put together, from its start to the end of the guest."""
+"""Managing: the life of a manager, from its start to the end of the guest."""
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
 from kubevirt.base.clock import Clock
 from kubevirt.base.log import get_logger
 from kubevirt.base.tasks import background, first_of
-from kubevirt.components.launcher.freezer import Freezer
+from kubevirt.components.launcher.commission import Commission
 from kubevirt.components.launcher.grace import Grace
 from kubevirt.components.launcher.guest import Guest
-from kubevirt.components.launcher.guest_agent import GuestAgent
-from kubevirt.components.launcher.happenings import Happenings
-from kubevirt.components.launcher.memory_dump import MemoryDumps
 from kubevirt.components.launcher.notes import Notes
 from kubevirt.components.launcher.notifier import Notifier
-from kubevirt.components.launcher.picture import Picture
-from kubevirt.components.launcher.power import Power
+from kubevirt.components.launcher.parts import Parts, put_together
 from kubevirt.components.launcher.preparer import Preparer
-from kubevirt.components.launcher.qemu import Qemu
-from kubevirt.components.launcher.service import Service
 from kubevirt.components.launcher.settings import Settings
-from kubevirt.components.launcher.watching import Watch
-from kubevirt.host.libvirt.agent import Agent
 from kubevirt.host.libvirt.daemon import Daemon
 from kubevirt.host.libvirt.hypervisor import hypervisor
-from kubevirt.rpc import cmd, notify, serving
-from kubevirt.rpc.calling import Caller
 
 log = get_logger(__name__)
 
@@ -43,75 +31,35 @@ async def manage(settings: Settings, notes: Notes, preparer: Preparer | None, cl
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asked_to_end.set)
     if notes.is_asked_to_end:
         asked_to_end.set()
-    daemon = Daemon(settings.libvirt)
-    async with (
-        hypervisor(daemon.socket, clock=clock) as virt,
-        Caller(settings.layout.notify_socket, "virt-handler") as caller,
-    ):
-        notifier = Notifier(notify.Handler(caller), clock)
-        happenings = Happenings(settings, notifier, clock)
-        picture = Picture(settings, notifier)
-        qemu = Qemu(virt, kvm=settings.kvm)
-        guest = Guest(
-            settings=settings,
-            hypervisor=virt,
-            preparer=preparer,
-            qemu=qemu,
-            notes=notes,
-            picture=picture,
-            happenings=happenings,
-            clock=clock,
-        )
-        asking = Agent(virt, guest.domain.name, clock=clock)
-        agent = GuestAgent(asking, picture, clock)
-        freezer = Freezer(asking, agent, notes, clock)
-        power = Power(guest.domain, agent, clock)
-        watch = Watch(daemon, guest, agent, happenings, clock)
-        grace = Grace(settings, guest, power, notes, clock)
-        async with asyncio.TaskGroup() as tasks:
-            dumps = MemoryDumps(guest, tasks, clock)
-            service = Service(
-                guest=guest,
-                power=power,
-                picture=picture,
-                agent=agent,
-                asking=asking,
-                freezer=freezer,
-                dumps=dumps,
-                qemu=qemu,
-                tasks=tasks,
+    socket = Daemon(settings.libvirt).socket
+    async with hypervisor(socket, clock=clock) as virt, asyncio.TaskGroup() as tasks:
+        parts = put_together(settings, notes, preparer, virt, tasks, clock)
+        async with background(
+            parts.watch.listen(virt.events),
+            parts.watch.keep_looking(),
+            parts.agent.keep_asking(),
+            parts.freezer.keep_thawing(),
+            parts.dumps.take_up(),
+            _talk(settings, parts),
+        ):
+            code = await first_of(
+                _over(parts.guest),
+                _asked_to_end(asked_to_end, parts.guest, parts.grace, notes),
+                _no_guest_in_time(settings, parts.guest, notes, clock),
             )
-            async with (
-                background(
-                    notifier.run(),
-                    watch.listen(virt.events),
-                    watch.keep_looking(),
-                    agent.keep_asking(),
-                    freezer.keep_thawing(),
-                    dumps.take_up(),
-                ),
-                _served(settings, service),
-            ):
-                code = await first_of(
-                    _over(guest),
-                    _asked_to_end(asked_to_end, guest, grace, notes),
-                    _no_guest_in_time(settings, guest, notes, clock),
-                )
-                await _say_goodbye(settings, notifier, clock)
+            await _say_goodbye(settings, parts.notifier, clock)
     return code
 
 
-@asynccontextmanager
-async def _served(settings: Settings, service: Service) -> AsyncIterator[None]:
-    """The socket gets its name when it is listened at: whoever finds it is answered."""
-    unready, ready = settings.layout.unready_command_socket, settings.layout.command_socket
-    async with serving.serving(unready, {cmd.SERVICE: service, cmd.INFO_SERVICE: service}):
-        _rename(unready, ready)
-        yield
+async def _talk(settings: Settings, parts: Parts) -> None:
+    """With whoever calls; a guest that was commissioned comes first."""
+    if settings.commissioned:
+        commission = Commission(settings.layout.share)
+        await commission.carried_out(lambda instance: parts.guest.sync(instance, None))
+    # A weighty import, which most of a start can do without.
+    from kubevirt.components.launcher.talking import talk  # noqa: PLC0415
 
-
-def _rename(old: str, new: str) -> None:
-    Path(old).replace(new)
+    await talk(settings, parts)
 
 
 async def _over(guest: Guest) -> int:

@@ -8,7 +8,7 @@ number. So memory is bounded, and a handler that comes back hears the state of n
 import asyncio
 from collections import deque
 from collections.abc import Awaitable
-from typing import Final, Protocol
+from typing import Final, NoReturn, Protocol
 
 import msgspec
 
@@ -46,8 +46,7 @@ class _Event(msgspec.Struct, frozen=True):
 class Notifier:
     """A queue with one sender, `run`."""
 
-    def __init__(self, handler: Handler, clock: Clock) -> None:
-        self._handler = handler
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._waiting: deque[_State | _Event] = deque()
         self._changed = asyncio.Event()
@@ -87,13 +86,13 @@ class Notifier:
         """Returns when the handler has confirmed all there is."""
         await self._idle.wait()
 
-    async def run(self) -> None:
+    async def run(self, handler: Handler) -> NoReturn:
         """Sends for ever. A handler that refuses a message will not like it better the second time."""
         delay_s = FIRST_DELAY_S
         while True:
             message = await self._next()
             try:
-                await self._send(message)
+                await _send(handler, message)
             except NoAnswer as error:
                 log.debug("the handler does not answer", reason=str(error))
                 self._put_back(message)
@@ -110,13 +109,6 @@ class Notifier:
             self._changed.clear()
             await self._changed.wait()
         return self._waiting.popleft()
-
-    async def _send(self, message: _State | _Event) -> None:
-        match message:
-            case _State(kind=kind, domain=domain):
-                await self._handler.domain_event(kind, domain)
-            case _Event(event=event):
-                await self._handler.kubernetes_event(event)
 
     def _put_back(self, message: _State | _Event) -> None:
         """A state that was overtaken while it was on its way gives up its place to the newer one."""
@@ -136,3 +128,11 @@ class Notifier:
         self._waiting.append(message)
         self._idle.clear()
         self._changed.set()
+
+
+async def _send(handler: Handler, message: _State | _Event) -> None:
+    match message:
+        case _State(kind=kind, domain=domain):
+            await handler.domain_event(kind, domain)
+        case _Event(event=event):
+            await handler.kubernetes_event(event)

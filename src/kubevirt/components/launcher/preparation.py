@@ -5,6 +5,7 @@ It runs in the preparer and touches neither libvirt nor the handler. One that fa
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,7 +17,6 @@ from kubevirt.components.launcher.contents import read_contents
 from kubevirt.components.launcher.disks import Disks, remove
 from kubevirt.components.launcher.preparer import Note, Offers, Order, Prepared
 from kubevirt.components.launcher.settings import Settings
-from kubevirt.rpc.messages import cmd_pb2 as cmd
 from kubevirt.virt.convert.conversion import convert
 from kubevirt.virt.convert.facts import Facts, HostFacts, VolumeFacts
 from kubevirt.virt.defaults.instance import with_defaults
@@ -25,16 +25,21 @@ from kubevirt.virt.volumes.kernel_boot import kernel_files
 from kubevirt.virt.volumes.location import block_volumes
 from kubevirt.virt.volumes.planning import plan_volumes
 
+if TYPE_CHECKING:
+    from kubevirt.rpc.messages.cmd_pb2 import VirtualMachineOptions
+
 
 class Preparation:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._disks = Disks(settings.claim_tolerance_percent)
+        # Made before anybody waits: to learn two hundred types takes longer than to read an instance.
+        self._instances = msgspec.json.Decoder(VirtualMachineInstance)
 
     async def prepare(self, order: Order) -> Prepared:
         """A domain whose disks are in place. Raises a `UserError` for what cannot become a guest."""
-        vmi = with_defaults(_understood(order.instance), KubeVirtConfiguration())
-        options = cmd.VirtualMachineOptions.FromString(order.options) if order.options else None
+        vmi = with_defaults(self._understood(order.instance), KubeVirtConfiguration())
+        options = _options(order.options) if order.options else None
         layout = self._settings.layout
         plans = plan_volumes(vmi, layout, read_contents(vmi, layout))
         found = await self._disks.make(plans, facts.claim_sizes(vmi))
@@ -52,10 +57,16 @@ class Preparation:
         told = tuple(Note(reason=note.reason, message=note.message) for note in notes)
         return Prepared(xml=xml, notes=told, made=made)
 
+    def _understood(self, instance: bytes) -> VirtualMachineInstance:
+        try:
+            return self._instances.decode(instance)
+        except msgspec.DecodeError as error:
+            raise UserError(f"the instance cannot be understood: {error}") from None
+
     def _facts(
         self,
         vmi: VirtualMachineInstance,
-        options: cmd.VirtualMachineOptions | None,
+        options: "VirtualMachineOptions | None",
         volumes: dict[str, VolumeFacts],
         offers: Offers,
     ) -> Facts:
@@ -99,16 +110,16 @@ class Preparation:
             Path(folder).mkdir(mode=0o755, parents=True, exist_ok=True)
 
 
-def _understood(instance: bytes) -> VirtualMachineInstance:
-    try:
-        return msgspec.json.decode(instance, type=VirtualMachineInstance)
-    except msgspec.DecodeError as error:
-        raise UserError(f"the instance cannot be understood: {error}") from None
+def _options(message: bytes) -> "VirtualMachineOptions":
+    # What reads it is weighty, and only a handler sends any.
+    from kubevirt.rpc.messages.cmd_pb2 import VirtualMachineOptions  # noqa: PLC0415
+
+    return VirtualMachineOptions.FromString(message)
 
 
 def _volumes(
     vmi: VirtualMachineInstance,
-    options: cmd.VirtualMachineOptions | None,
+    options: "VirtualMachineOptions | None",
     found: dict[str, VolumeFacts],
 ) -> dict[str, VolumeFacts]:
     preallocated = frozenset(options.PreallocatedVolumes if options else ())

@@ -134,8 +134,10 @@ def fork(settings: Settings) -> Preparer:
 def serve(settings: Settings, line: socket.socket) -> None:
     """The other process: carries out orders until the line is closed."""
     from kubevirt.components.launcher.preparation import Preparation  # noqa: PLC0415
+    from kubevirt.host import iso  # noqa: PLC0415
 
     preparation = Preparation(settings)
+    iso.get_ready()  # most guests have one, and nobody waits yet
     with line, line.makefile("rwb") as stream:
         while head := stream.read(_LENGTH.size):
             (length,) = _LENGTH.unpack(head)

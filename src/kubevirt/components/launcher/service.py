@@ -11,17 +11,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubevirt.base.errors import UserError
-from kubevirt.components.launcher.freezer import Freezer
-from kubevirt.components.launcher.guest import Guest
-from kubevirt.components.launcher.guest_agent import GuestAgent
 from kubevirt.components.launcher.guest_answers import agent_info, filesystem_list, user_list
-from kubevirt.components.launcher.memory_dump import MemoryDumps
-from kubevirt.components.launcher.picture import Picture
-from kubevirt.components.launcher.power import Power
+from kubevirt.components.launcher.parts import Parts
 from kubevirt.components.launcher.preparer import PreparerDied
-from kubevirt.components.launcher.qemu import Qemu
 from kubevirt.components.launcher.statistics import statistics
-from kubevirt.host.libvirt.agent import Agent
 from kubevirt.host.libvirt.errors import NoSuchDomainError
 from kubevirt.rpc import reports, stats
 from kubevirt.rpc.messages import cmd_info_pb2 as info
@@ -35,28 +28,16 @@ LONGEST_EXEC_S = 60.0
 
 
 class Service:
-    def __init__(
-        self,
-        *,
-        guest: Guest,
-        power: Power,
-        picture: Picture,
-        agent: GuestAgent,
-        asking: Agent,
-        freezer: Freezer,
-        dumps: MemoryDumps,
-        qemu: Qemu,
-        tasks: asyncio.TaskGroup,
-    ) -> None:
-        self._guest = guest
-        self._power = power
-        self._picture = picture
-        self._agent = agent
-        self._asking = asking
-        self._freezer = freezer
-        self._dumps = dumps
-        self._qemu = qemu
-        self._tasks = tasks
+    def __init__(self, parts: Parts) -> None:
+        self._guest = parts.guest
+        self._power = parts.power
+        self._picture = parts.picture
+        self._agent = parts.agent
+        self._asking = parts.asking
+        self._freezer = parts.freezer
+        self._dumps = parts.dumps
+        self._qemu = parts.qemu
+        self._tasks = parts.tasks
 
     async def info(self, _: info.CmdInfoRequest) -> info.CmdInfoResponse:
         return info.CmdInfoResponse(supportedCmdVersions=VERSIONS)

@@ -36,6 +36,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How much smaller than its claim a file system may be and still hold the disk; 10 as upstream."""
     standalone: bool = False
     """There is no handler: nobody else shuts the guest down when the launcher is told to end."""
+    commissioned: bool = False
+    """What to run comes as a file (`commission.py`), before anybody may call."""
     verbosity: int = 2
     """Of the log, as everywhere."""
 

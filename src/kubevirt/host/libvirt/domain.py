@@ -20,9 +20,10 @@ from kubevirt.host.libvirt.errors import (
     LibvirtError,
     NoSuchDomainError,
     UnsupportedCallError,
+    WrongStateError,
 )
 from kubevirt.host.libvirt.screenshot import IMAGE_LIMIT, png_from
-from kubevirt.host.libvirt.states import DomainState, state_of
+from kubevirt.host.libvirt.states import DomainState, State, state_of
 from kubevirt.host.libvirt.stats import DomainStats, stats_from
 from kubevirt.virt.domain.domain import Domain
 from kubevirt.virt.domain.metadata import KUBEVIRT, Kubevirt
@@ -170,7 +171,14 @@ class LiveDomain:
         await self._call("pause the guest", lambda it: it.suspend())
 
     async def resume(self) -> None:
-        await self._call("resume the guest", lambda it: it.resume())
+        """A guest that runs already is resumed enough: a daemon that has just come back may have called
+        it paused a moment ago.
+        """
+        try:
+            await self._call("resume the guest", lambda it: it.resume())
+        except WrongStateError:
+            if (await self.state()).state != State.RUNNING:
+                raise
 
     async def reset(self) -> None:
         """The reset button: the guest is not asked."""

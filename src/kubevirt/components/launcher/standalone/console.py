@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from kubevirt.base.files import Root
-from kubevirt.components.launcher.standalone import inotify
+from kubevirt.components.launcher import inotify
 from kubevirt.components.launcher.standalone.events import Events
 
 LEAVE: Final = b"\x1d"

@@ -1,32 +1,26 @@
-"""A launcher in its sandbox, seen from outside: started, asked, told to end, waited for."""
+"""A launcher in its sandbox, seen from outside: started, commissioned, waited for."""
 
 import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager, closing, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final, NoReturn, TypeVar
+from typing import IO, Final, NoReturn
 
 from msgspec.structs import replace
 
 from kubevirt.base import commands
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Retry
-from kubevirt.base.files import Root
 from kubevirt.base.tasks import first_of
-from kubevirt.components.launcher.standalone.changes import Watch
-from kubevirt.components.launcher.standalone.inotify import APPEARS
+from kubevirt.components.launcher.commission import Commission
+from kubevirt.components.launcher.standalone.folders import LAUNCHER
 from kubevirt.components.launcher.standalone.sandbox import Sandbox, arguments
 
-if TYPE_CHECKING:
-    from kubevirt.rpc.cmd import Launcher as Commands
-
-T = TypeVar("T")
-
-READY_S: Final = 30.0
-SOCKET: Final = "launcher-sock"
+START_S: Final = 90.0
+"""For a guest to run; an image that takes its time is looked at for up to a minute."""
 _LAST_LINES: Final = 3
 
 
@@ -61,32 +55,17 @@ class Launcher:
             signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
         os.close(self.pidfd)
 
-    @asynccontextmanager
-    async def answering(self) -> AsyncIterator["Commands"]:
-        """Its commands, as soon as it takes them."""
-        # A weighty import, which this way happens while the launcher gets ready.
-        from kubevirt.rpc.calling import Caller  # noqa: PLC0415
-        from kubevirt.rpc.cmd import Launcher as Its  # noqa: PLC0415
+    async def started(self, instance: bytes) -> str:
+        """The guest runs. Returns what its owner should know about that, a line for each."""
+        return await first_of(self._commissioned(instance), self._early_end())
 
-        with Root.open(self._share / "sockets") as sockets:
-            await self.or_its_end(self._ready(sockets))
-            with sockets.connectable(SOCKET) as address:
-                async with Caller(address, "the launcher") as caller:
-                    yield Its(caller)
-
-    async def or_its_end(self, work: Coroutine[object, object, T]) -> T:
-        """Waits for the work, but not longer than the launcher lives."""
-        return await first_of(work, self._early_end())
-
-    async def _ready(self, sockets: Root) -> None:
+    async def _commissioned(self, instance: bytes) -> str:
         try:
-            async with self._clock.timeout(READY_S):
-                with Watch(self._share / "sockets", APPEARS) as folder:
-                    while not sockets.exists(SOCKET):
-                        await folder.changed()
+            async with self._clock.timeout(START_S):
+                return await Commission(self._share).given(instance, reader=LAUNCHER)
         except TimeoutError:
             raise LauncherFailed(
-                f"the launcher was not ready after {READY_S:g} s: {last_words(self._log)}"
+                f"the guest did not run after {START_S:g} s: {last_words(self._log)}"
             ) from None
 
     async def _early_end(self) -> NoReturn:
@@ -120,27 +99,25 @@ async def sandboxed(
     *,
     inherited: Sequence[int],
     kept: Sequence[int] = (),
+    take_in: Callable[[int], None],
     share: Path,
     log: Path,
     clock: Clock,
 ) -> AsyncIterator[Launcher]:
     """Runs the command in a sandbox beside the body; ends it with the body. `inherited` are descriptors:
-    first the network namespace, then what the command itself wants. `kept` are our ends of them.
+    first the network namespace, then what the command itself wants. `kept` are our ends of them. `take_in` puts
+    a process under limits; the command waits for that, as its children have those that it has.
     """
     namespace = inherited[0]
-    reading, writing = os.pipe()
-    with (
-        os.fdopen(reading, "rb") as status,
-        os.fdopen(writing, "wb") as told,
-        log.open("wb") as output,
-    ):
+    with _pipe() as (status, told), _pipe() as (gate, key), log.open("wb") as output:
+        held = replace(sandbox, status_fd=told.fileno(), gate_fd=gate.fileno())
         spawned = commands.spawn(
             "nsenter",
             *(f"--net=/proc/self/fd/{namespace}", "--"),
-            *arguments(replace(sandbox, status_fd=told.fileno()), command, environment),
+            *arguments(held, command, environment),
             output=output,
             grace_s=0.1,
-            pass_fds=(*inherited, told.fileno()),
+            pass_fds=(*inherited, told.fileno(), gate.fileno()),
         )
         async with spawned as process:
             told.close()
@@ -148,7 +125,17 @@ async def sandboxed(
             # bubblewrap writes there once more, and would die if nobody could read it.
             open_ends = (status.fileno(), *kept)
             with closing(Launcher(process, pid, open_ends, share, log, clock)) as launcher:
+                for each in launcher.pids:
+                    take_in(each)
+                key.close()
                 yield launcher
+
+
+@contextmanager
+def _pipe() -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as reader, os.fdopen(writing, "wb") as writer:
+        yield reader, writer
 
 
 async def _first_pid(status: IO[bytes], process: commands.Process, log: Path) -> int:

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -158,10 +159,8 @@ class Standalone:
                     _write_cards(own, found)
                 for note in found.notes:
                     say(note)
-            with progress.stage("launcher", "waiting for the launcher"):
-                commands = await stack.enter_async_context(launcher.answering())
             with progress.stage("guest", "starting the guest"):
-                notes = await launcher.or_its_end(commands.sync(msgspec.json.encode(vmi)))
+                notes = await launcher.started(msgspec.json.encode(vmi))
             for note in notes.splitlines():
                 say(f"note: {note}")
             interrupted = await interruptions.held_back()
@@ -202,18 +201,22 @@ class Standalone:
     async def _settings(self, wanted: Wanted) -> Settings:
         meta = wanted.vmi.metadata
         self._place.capabilities.mkdir(parents=True, exist_ok=True)
+        kvm = await self._has_kvm()
         return Settings(
             name=meta.name or "",
             namespace=meta.namespace or "",
             uid=wanted.uid,
             layout=LAYOUT,
             libvirt=DaemonSettings(
-                home=DAEMON_HOME, capabilities_seed=str(self._place.capabilities)
+                home=DAEMON_HOME,
+                capabilities_seed=str(self._place.capabilities),
+                emulated=not kvm,
             ),
-            kvm=await self._has_kvm(),
+            kvm=kvm,
             firmware=firmware_in(OVMF),
             grace_s=wanted.grace_s,
             standalone=True,
+            commissioned=True,
             verbosity=self._options.verbosity,
         )
 
@@ -252,20 +255,21 @@ class Standalone:
             command, environment = launching.command(
                 settings, wanted.grace_s + BEYOND_GRACE_S, lifeline=lifeline
             )
-            started = sandboxed(
-                sandbox,
-                command,
-                environment,
-                inherited=(namespace, lifeline, own.alive),
-                kept=(held,),
-                share=own.folder / "share",
-                log=own.log,
-                clock=self._clock,
-            )
-            limited = limits.limited(own.group, limits.limits_of(wanted.vmi), self._clock)
-            async with limited as group, started as launcher:
-                for pid in launcher.pids:
-                    limits.take_in(group, pid)
+            wished = limits.limits_of(wanted.vmi)
+            async with (
+                limits.limited(own.group, wished, self._clock) as group,
+                sandboxed(
+                    sandbox,
+                    command,
+                    environment,
+                    inherited=(namespace, lifeline, own.alive),
+                    kept=(held,),
+                    take_in=partial(limits.take_in, group),
+                    share=own.folder / "share",
+                    log=own.log,
+                    clock=self._clock,
+                ) as launcher,
+            ):
                 yield launcher
         finally:
             os.close(lifeline)

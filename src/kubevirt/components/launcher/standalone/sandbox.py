@@ -38,6 +38,8 @@ class Sandbox(msgspec.Struct, frozen=True, kw_only=True):
     hostname: str
     status_fd: int = -1
     """Where bubblewrap writes the pid of the first process inside, as JSON."""
+    gate_fd: int | None = None
+    """What bubblewrap reads from before it goes on: nothing inside runs until its other end is closed."""
 
 
 def arguments(
@@ -46,6 +48,7 @@ def arguments(
     """All words of the command line, `bwrap` first."""
     return [
         *("bwrap", "--die-with-parent", "--json-status-fd", str(sandbox.status_fd)),
+        *(() if sandbox.gate_fd is None else ("--block-fd", str(sandbox.gate_fd))),
         *("--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
         *("--hostname", sandbox.hostname, "--chdir", "/", "--clearenv"),
         *_each("--setenv", environment.items()),
