@@ -41,12 +41,12 @@ lock: bootstrap ## write the dependency locks anew
 	@scripts/lock.sh
 
 .PHONY: bench
-bench: bootstrap ## measure informer and launcher, print their tables, write bench/results/
-	@.venv/bin/python -m bench && .venv/bin/python -m bench.launcher
+bench: bootstrap ## measure informer, launcher and API server; tables on screen, numbers in bench/results/
+	@for part in bench bench.launcher bench.apiserver; do .venv/bin/python -m $$part || exit; done
 
 .PHONY: soak
-soak: bootstrap ## kill what stands beside a guest, 20 times each, and see that no guest notices
-	@.venv/bin/python -m tests.e2e.faults.soak
+soak: bootstrap ## the long form of the suites' faults: kills, power cuts, random requests (hours)
+	@scripts/soak.sh
 
 .PHONY: cluster-up
 cluster-up: bootstrap ## start a test cluster (KUBE_PROVIDER, KUBEVIRT_NUM_NODES)

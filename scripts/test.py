@@ -33,6 +33,12 @@ class Suite:
     """Below tests/, where that is not its name: one folder may be run in several ways."""
     options: Sequence[str] = ()
     """For pytest."""
+    waits: bool = False
+    """Whether its tests wait for servers more than they compute: one more of them runs at a time."""
+
+    @property
+    def workers(self) -> int:
+        return len(os.sched_getaffinity(0)) + self.waits
 
     @property
     def tests(self) -> str:
@@ -43,8 +49,14 @@ class Suite:
 KNOWN = (
     Suite("unit"),
     Suite("property"),
-    Suite("contract", programs=["--light"]),
-    Suite("embedded", programs=["--light"], folder="contract", options=["--server=embedded"]),
+    Suite("contract", programs=["--light"], waits=True),
+    Suite(
+        "embedded",
+        programs=["--light"],
+        folder="contract",
+        options=["--server=embedded"],
+        waits=True,
+    ),
     Suite("component"),
     Suite("sim"),
     Suite("guest"),
@@ -113,7 +125,7 @@ def run(suite: Suite, root: Path, report: Path, pytest_options: Sequence[str]) -
         return Outcome(suite.name, failed=1, seconds=time.monotonic() - began, problem=problem)
     command = [sys.executable, "-m", "pytest", f"tests/{suite.tests}", f"--junitxml={report}", "-q"]
     command += suite.options
-    command += [f"--numprocesses={len(os.sched_getaffinity(0))}"] if suite.parallel else []
+    command += [f"--numprocesses={suite.workers}"] if suite.parallel else []
     code = _call([*command, *pytest_options], root)
     outcome = read(suite.name, report, code)
     outcome.seconds = time.monotonic() - began

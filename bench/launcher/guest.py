@@ -44,7 +44,6 @@ class Guest:
         self.stages: list[Stage] = []
         self._process = process
         self._run = place.home / "runs" / uid
-        self._disks = place.home / "disks" / uid
         self._serial_log = self._run / "private" / uid / "virt-serial0-log"
 
     async def come_up(self, began: float, began_by_clock: float) -> None:
@@ -58,9 +57,7 @@ class Guest:
                 if not line:
                     raise StartFailed(f"virt-launcher ended: {said.strip()}")
                 said += line
-        self.stages = stages(
-            Traces(began_by_clock, ran, said, self.processes, self._run, self._disks)
-        )
+        self.stages = stages(Traces(began_by_clock, ran, said, self.processes, self._run))
 
     @property
     def processes(self) -> dict[str, Process]:

@@ -1,4 +1,4 @@
-"""What a start consists of, told by what it leaves behind: lines of `--timings`, processes, files.
+"""What a start consists of, told by what it leaves behind: lines of `--timings`, processes, files, a log.
 
 The stages follow each other; two run beside them, and cost time only as far as they end later:
 
@@ -7,8 +7,10 @@ The stages follow each other; two run beside them, and cost time only as far as 
                               └─ libvirtd ─┘
 """
 
+import json
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from statistics import median
 
@@ -40,7 +42,6 @@ class Traces:
     said: str
     processes: dict[str, Process]
     run: Path
-    disks: Path
 
 
 def stages(traces: Traces) -> list[Stage]:
@@ -54,22 +55,28 @@ def stages(traces: Traces) -> list[Stage]:
     network_began = sum(rows.get(name, 0.0) for name in _BEFORE_NETWORK)
     network_ended = network_began + rows.get("network", 0.0)
     judged = since(_changed(traces.run / "lock"))
-    answers = since(_changed(traces.run / "share/sockets/launcher-sock"))
-    asked = max(answers, network_ended)
-    have_disks = max((since(_changed(each)) for each in _files(traces.disks)), default=asked)
     daemon = since(_changed(traces.run / "libvirt/run/libvirt" / _socket(traces.run)))
+    asked, prepared = map(since, _began(traces.run / "launcher.log"))
     return [
         Stage("Python: virt-launcher", 0.0, judged),
         Stage("disks: image, folders", judged, started(SANDBOX)),
         Stage("sandbox, monitor", started(SANDBOX), started(MANAGER)),
-        Stage("Python: manager", started(MANAGER), answers),
+        Stage("Python: manager", started(MANAGER), asked),
         Stage("network", network_began, network_ended, is_beside=True),
         Stage("libvirtd gets ready", started(LIBVIRTD), daemon, is_beside=True),
-        Stage("waiting for the network", answers, asked),
-        Stage("disks: overlay, ISO", asked, have_disks),
-        Stage("libvirtd: domain", have_disks, started(QEMU)),
+        Stage("disks: overlay, ISO", asked, prepared),
+        Stage("libvirtd: domain", prepared, started(QEMU)),
         Stage("QEMU", started(QEMU), since(traces.ran)),
     ]
+
+
+def _began(log: Path) -> tuple[float, float]:
+    """When the manager began with the disks, and with the domain."""
+    lines = (line for line in log.read_text().splitlines() if "the guest was started" in line)
+    said = json.loads(next(lines))
+    ended = datetime.fromisoformat(said["timestamp"]).timestamp()
+    prepared = ended - said["starting_s"]
+    return prepared - said["preparing_s"], prepared
 
 
 def typical(starts: list[list[Stage]]) -> list[Stage]:
@@ -89,10 +96,6 @@ def _row(line: str) -> tuple[str, str]:
 def _changed(path: Path) -> float:
     """When it got its name or its contents."""
     return path.stat().st_ctime
-
-
-def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def _socket(run: Path) -> str:

@@ -41,6 +41,9 @@ class ControlPlane:
     """Whether calls to webhooks and aggregated APIs go to the endpoints of a service. Without it
     they go to its cluster address, or to its name when its type is ExternalName."""
     controllers: str = "*"
+    is_durable: bool = False
+    """Whether its data outlives the machine's crash. A test cluster outlives those of its programs
+    only, and is faster for it."""
     more_api_flags: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -82,8 +85,7 @@ class ControlPlane:
                 "client-cert-auth": "true",
                 # The gateway would have to show the server's certificate as a client's.
                 "enable-grpc-gateway": "false",
-                # A test cluster outlives crashes of its programs, not of its machine.
-                "unsafe-no-fsync": "true",
+                "unsafe-no-fsync": str(not self.is_durable).lower(),
                 "log-level": "warn",
             },
         )

@@ -51,17 +51,19 @@ class LightCluster:
         aggregator_routing: bool = False,
         controllers: str = "*",
         api_flags: Mapping[str, str] | None = None,
+        is_durable: bool = False,
         keep_folder: bool = False,
     ) -> None:
         """`aggregator_routing` sends calls for a service to its endpoints, as a whole cluster does;
         off, a service of type ExternalName can name a server on the loopback address, which no
-        endpoint may. `controllers` and `api_flags` are handed to the programs. `keep_folder`
-        leaves logs and data behind for a post-mortem.
+        endpoint may. `controllers` and `api_flags` are handed to the programs. `is_durable` has
+        etcd wait for the disk. `keep_folder` leaves logs and data behind for a post-mortem.
         """
         self._provider = provider
         self._aggregator_routing = aggregator_routing
         self._controllers = controllers
         self._api_flags = dict(api_flags or {})
+        self._is_durable = is_durable
         self._keep_folder = keep_folder
         self._ports: list[ports.Port] = []
         self._plane: controlplane.ControlPlane | None = None
@@ -115,6 +117,11 @@ class LightCluster:
 
     def log(self, program: str) -> Path:
         return self.folder / f"{program}.log"
+
+    def pid(self, program: str) -> int:
+        pid = self._daemons[program].pid
+        assert pid is not None  # noqa: S101  # they are started as they are written down
+        return pid
 
     def audit_events(self) -> list[dict[str, Any]]:
         lines = self.audit_log.read_text().splitlines()
@@ -183,6 +190,10 @@ class LightCluster:
     ) -> certificates.Pair:
         """A certificate the API server takes for `user`; `Validity.expired()` makes one too old."""
         return self._running().trust.authority().client(user, groups, validity)
+
+    def server_certificate(self, name: str, hosts: Sequence[str]) -> certificates.Pair:
+        """A certificate for somebody whom the API server asks, such as a node."""
+        return self._running().trust.authority().server(name, hosts)
 
     def kubeconfig_for(
         self,
@@ -257,6 +268,7 @@ class LightCluster:
             publishes_itself=False,
             aggregator_routing=self._aggregator_routing,
             controllers=self._controllers,
+            is_durable=self._is_durable,
             more_api_flags=self._api_flags,
         )
         self._plane.prepare()

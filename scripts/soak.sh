@@ -1,0 +1,14 @@
+#!/bin/sh
+# The long form of what the suites try briefly: an hour or two of deaths, power cuts and random requests.
+# What is counted by a variable below can be set by the caller.
+set -eu
+cd "$(dirname "$0")/.."
+
+echo "soak: what stands beside a guest is killed" >&2
+.venv/bin/python -m tests.e2e.faults.soak
+
+echo "soak: the API server is killed, starved, crowded and asked anything" >&2
+export SOAK_STORE_KILLS="${SOAK_STORE_KILLS:-250}" SOAK_SERVER_KILLS="${SOAK_SERVER_KILLS:-500}" \
+  SOAK_POWER_CUTS="${SOAK_POWER_CUTS:-300}" SOAK_SERVER_CHURN="${SOAK_SERVER_CHURN:-30000}" \
+  SOAK_SERVER_REQUESTS="${SOAK_SERVER_REQUESTS:-20000}" SOAK_SERVER_SWEEPS="${SOAK_SERVER_SWEEPS:-10}"
+.venv/bin/pytest -p no:cacheprovider -q -n 2 --timeout=7200 tests/component/apiserver
