@@ -44,6 +44,8 @@ class Thing(NamedTuple):
     traits: Traits
     since: int
     """The revision of its deletion mark; 0 if it has none."""
+    revision: int
+    """The last one that changed it."""
 
 
 class State:
@@ -241,7 +243,7 @@ class CollectorMachine(RuleBasedStateMachine):
                 since = before.since if before else 0
                 if after.deletion_timestamp and not since:
                     since = revision
-                state.things[event.key] = Thing(event.key, after, since)
+                state.things[event.key] = Thing(event.key, after, since, revision)
         self._check_end(state)
 
     def _check_step(self, state: State, before: Thing, after: Traits | None, revision: int) -> None:
@@ -275,14 +277,16 @@ class CollectorMachine(RuleBasedStateMachine):
         assert not truly, f"{where} went before {[each.key for each in truly]}"
 
     def _is_news(self, thing: Thing, owner: Thing) -> bool:
-        """It came to belong to the owner after the owner's end had begun: nobody promised it anything."""
+        """It came to belong to the owner, perhaps anew, after the owner's end had begun: nobody promised
+        it anything."""
         history = sorted(self.world.disk.revisions.get(thing.key, ()))
-        for revision in reversed([each for each in history if each <= owner.since]):
-            entry = self.world.disk.events[revision].entry
-            if entry is None:
-                return True
-            return all(each.uid != owner.traits.uid for each in read(entry.value).owners)
-        return True
+        before = [each for each in history if each <= owner.since][-1:]
+        since = [each for each in history if owner.since < each <= thing.revision]
+        entries = [self.world.disk.events[each].entry for each in before + since]
+        return not before or any(
+            entry is None or all(each.uid != owner.traits.uid for each in read(entry.value).owners)
+            for entry in entries
+        )
 
     def _check_end(self, state: State) -> None:
         for thing in state.things.values():

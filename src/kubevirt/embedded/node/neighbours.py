@@ -1,0 +1,117 @@
+"""Who the node needs to make a pod run, as it knows them.
+
+Each is a small protocol: `pods.py` is written against these, and tests of it may bring their own. Whatever
+cannot be done now is a `Setback`, with the reason that Kubernetes has for it, and is tried again.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from kubevirt.api.core.container import Container
+from kubevirt.api.core.pod import Pod
+from kubevirt.base.errors import Retry
+from kubevirt.embedded.runtime.container import Mount
+
+
+class NotNow(Retry):
+    """What a pod needs cannot be had, and why: `reason` is the one of the event or of the waiting state."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+class ImageConfig(msgspec.Struct, frozen=True, kw_only=True):
+    """What an image says about how it is run."""
+
+    entrypoint: Sequence[str] = ()
+    command: Sequence[str] = ()
+    environment: Sequence[str] = ()
+    """NAME=value."""
+    user: str = ""
+    """uid, uid:gid, or names that are looked up in the image's own passwd and group."""
+    folder: str = "/"
+    stop_signal: str = ""
+
+
+class Image(msgspec.Struct, frozen=True, kw_only=True):
+    """An image that is here."""
+
+    id: str
+    """For the status of a container: name@digest, or a digest."""
+    root: Path | None = None
+    """Its files, unpacked, never written to; None for the built-in image, which is this machine's /usr."""
+    config: ImageConfig = ImageConfig()
+
+
+class Images(Protocol):
+    async def get(self, name: str, policy: str, credentials: Sequence[bytes] = ()) -> Image:
+        """By Kubernetes' pull policies. `credentials` are the contents of pull secrets
+        (.dockerconfigjson). NotNow with ErrImagePull, ErrImageNeverPull or InvalidImageName.
+        """
+        ...
+
+
+class Volumes(Protocol):
+    async def prepare(self, pod: Pod) -> None:
+        """All of them, and keeps those fresh that change. Any number of times, also for a pod that was
+        prepared by a process before us. NotNow with FailedMount or FailedAttachVolume.
+        """
+        ...
+
+    def mounts(self, pod: Pod, container: Container) -> Sequence[Mount]:
+        """Of a pod that is prepared: volumeMounts and volumeDevices, outer ones first, subPath
+        resolved. NotNow with CreateContainerConfigError.
+        """
+        ...
+
+    async def tear_down(self, uid: str) -> None:
+        """Of all that is left of a pod's volumes here; what is not the pod's own stays."""
+        ...
+
+
+class PodNetwork(msgspec.Struct, frozen=True, kw_only=True):
+    namespace: str
+    """A file that stands for the network namespace; empty for the machine's own."""
+    addresses: tuple[str, ...]
+    """The first one is the pod's."""
+    resolver: str
+    """For /etc/resolv.conf of its containers."""
+
+
+class Network(Protocol):
+    async def set_up(self, pod: Pod) -> PodNetwork:
+        """Any number of times: what is there is found again, with the same addresses, also after the end
+        of the process that made it. A pod of the host's network gets the node's. NotNow with
+        FailedCreatePodSandBox.
+        """
+        ...
+
+    async def tear_down(self, uid: str) -> None: ...
+
+
+class Allocated(msgspec.Struct, frozen=True, kw_only=True):
+    """What device plugins say that a container needs for the devices it was given."""
+
+    mounts: Sequence[Mount] = ()
+    environment: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
+
+
+class Devices(Protocol):
+    @property
+    def capacity(self) -> Mapping[str, tuple[int, int]]:
+        """By resource: how many there are, and how many of them are healthy."""
+        ...
+
+    async def allocate(self, pod: Pod, container: Container) -> Allocated:
+        """The same devices for as long as the pod lives, also after a restart of ours. NotNow with
+        UnexpectedAdmissionError.
+        """
+        ...
+
+    def free(self, uid: str) -> None: ...
