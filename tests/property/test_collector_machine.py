@@ -278,7 +278,8 @@ class CollectorMachine(RuleBasedStateMachine):
 
     def _is_news(self, thing: Thing, owner: Thing) -> bool:
         """It came to belong to the owner, perhaps anew, after the owner's end had begun: nobody promised
-        it anything."""
+        it anything.
+        """
         history = sorted(self.world.disk.revisions.get(thing.key, ()))
         before = [each for each in history if each <= owner.since][-1:]
         since = [each for each in history if owner.since < each <= thing.revision]
