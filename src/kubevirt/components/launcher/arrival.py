@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kubevirt.base import inotify
 from kubevirt.base.files import Root
-from kubevirt.components.launcher import inotify
 
 
 async def arrival(path: str | Path) -> None:

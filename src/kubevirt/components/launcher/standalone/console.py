@@ -18,8 +18,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
+from kubevirt.base import inotify
 from kubevirt.base.files import Root
-from kubevirt.components.launcher import inotify
 from kubevirt.components.launcher.standalone.events import Events
 
 LEAVE: Final = b"\x1d"
