@@ -10,9 +10,10 @@ from typing import Protocol
 
 import msgspec
 
-from kubevirt.api.core.container import Container
+from kubevirt.api.core.container import Container, ResourceRequirements, SeccompProfile
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.errors import Retry
+from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.container import Mount
 
 
@@ -115,3 +116,45 @@ class Devices(Protocol):
         ...
 
     def free(self, uid: str) -> None: ...
+
+
+class Groups(Protocol):
+    """Control groups: what containers may use, counted and limited."""
+
+    def for_container(
+        self, uid: str, name: str, resources: ResourceRequirements | None
+    ) -> Sequence[str]:
+        """The folders of the groups that one more try of a container begins in, made anew."""
+        ...
+
+    def is_out_of_memory(self, uid: str, name: str) -> bool:
+        """Whether the last try of a container was ended for want of memory."""
+        ...
+
+    def remove(self, uid: str) -> None:
+        """All groups of a pod in which nothing runs any more."""
+        ...
+
+
+class Said(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a command inside a container."""
+
+    code: int
+    output: str
+    """Both streams, as far as anybody wants to read it."""
+
+
+class Commands(Protocol):
+    async def run(self, attempt: Attempt, command: Sequence[str], timeout_s: float) -> Said:
+        """Of a container that runs, with its rights and limits. TimeoutError, and nothing stays behind;
+        NotNow if the container is not there to run it in.
+        """
+        ...
+
+
+class Filters(Protocol):
+    def get(self, profile: SeccompProfile | None) -> int | None:
+        """An open file with the system calls that a container may make, None for all of them. It stays
+        open. NotNow with CreateContainerError.
+        """
+        ...

@@ -47,9 +47,10 @@ def is_tried_again(pod: Pod, container: Container, seen: ContainerSeen, *, is_in
     """Whether a container that does not run is to be started, its turn permitting."""
     if seen.last is None or seen.last.ended is None:
         return seen.last is None
-    if is_init and is_sidecar(container):
-        return True
     has_failed = seen.last.ended.has_failed
+    is_undone = is_init and seen.last.is_of_before and not has_failed
+    if is_undone or (is_init and is_sidecar(container)):
+        return True
     match spec_of(pod).restart_policy or "Always":
         case "Always":
             return has_failed or not is_init
@@ -59,8 +60,12 @@ def is_tried_again(pod: Pod, container: Container, seen: ContainerSeen, *, is_in
 
 
 def has_begun(pod: Pod, seen: PodSeen) -> bool:
-    """A container proper was started, so initialisation is over for good."""
-    return any(seen.of(each.name).tries for each in spec_of(pod).containers)
+    """A container proper was started, so initialisation is over until the machine goes down."""
+    return any(is_begun(seen.of(each.name)) for each in spec_of(pod).containers)
+
+
+def is_begun(seen: ContainerSeen) -> bool:
+    return seen.last is not None and not seen.last.is_of_before
 
 
 def is_initialized(pod: Pod, seen: PodSeen) -> bool:
@@ -71,7 +76,7 @@ def is_initialized(pod: Pod, seen: PodSeen) -> bool:
 
 def is_passed(container: Container, seen: ContainerSeen) -> bool:
     """Whether what stands after this init container may begin."""
-    if seen.last is None:
+    if seen.last is None or seen.last.is_of_before:
         return False
     if is_sidecar(container):
         return has_started(container, seen.last)

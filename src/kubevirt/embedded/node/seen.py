@@ -38,11 +38,13 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     message: str = ""
     """What it left in its termination message."""
     is_out_of_memory: bool = False
+    is_interrupted: bool = False
+    """It was stopped because the whole home went down, whatever it made of that."""
 
     @property
     def has_failed(self) -> bool:
         """An end that nobody saw is a failure: nobody can say that the work was done."""
-        return self.code != 0 or self.at is None or bool(self.failure)
+        return self.code != 0 or self.at is None or bool(self.failure) or self.is_interrupted
 
 
 class Stopping(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +69,8 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     """Of a container that was found running it is not known; it has most probably run."""
     probed: Probed = Probed()
     stopping: Stopping | None = None
+    is_of_before: bool = False
+    """Of before the machine, or this home, went down: what was initialised then is no more."""
 
     @property
     def is_running(self) -> bool:

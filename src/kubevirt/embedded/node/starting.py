@@ -23,6 +23,7 @@ from kubevirt.embedded.node.actions import (
 from kubevirt.embedded.node.policy import (
     grace_s,
     has_begun,
+    is_begun,
     is_passed,
     is_sidecar,
     is_tried_again,
@@ -59,7 +60,7 @@ def _containers(pod: Pod, seen: PodSeen, now: datetime) -> Iterator[Step]:
 def _is_passed_by(pod: Pod, place: int, seen: PodSeen) -> bool:
     """Something after this init container has begun already: a sidecar that comes back holds up nobody."""
     later = spec_of(pod).init_containers[place + 1 :]
-    return has_begun(pod, seen) or any(seen.of(each.name).tries for each in later)
+    return has_begun(pod, seen) or any(is_begun(seen.of(each.name)) for each in later)
 
 
 def _container(
