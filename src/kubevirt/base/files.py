@@ -28,6 +28,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from kubevirt.base.errors import FileTooLarge, UnsafePath, UserError
+from kubevirt.base.removal import remove_tree
 
 AnyPath = str | os.PathLike[str]
 
@@ -38,6 +39,8 @@ _SYS_OPENAT2: Final = 437  # the same number on every architecture that Linux ad
 _RESOLVE_NO_MAGICLINKS: Final = 0x02
 _RESOLVE_NO_SYMLINKS: Final = 0x04
 _RESOLVE_BENEATH: Final = 0x08
+_WITH_LINKS: Final = _RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS
+_WITHOUT_LINKS: Final = _WITH_LINKS | _RESOLVE_NO_SYMLINKS
 _RACES: Final = 128
 """How often a rename in the middle of a resolution (EAGAIN) is tried again: more is an attack."""
 
@@ -191,10 +194,8 @@ class Root:
 
     def remove_tree(self, path: AnyPath) -> None:
         """Removes a directory with all it holds, following no link on the way."""
-        import shutil  # noqa: PLC0415  # brings every kind of compression along, a MB for each guest
-
         with self._parent(path) as (folder, name):
-            shutil.rmtree(name, dir_fd=folder)
+            remove_tree(folder, name)
 
     def chown(self, path: AnyPath, uid: int, gid: int) -> None:
         """Gives away exactly what is at `path` now.
@@ -212,6 +213,20 @@ class Root:
     def chmod(self, path: AnyPath, mode: int) -> None:
         with self._pinned(path) as fd:
             Path(_again(fd)).chmod(mode)
+
+    @contextmanager
+    def followed(self, path: AnyPath) -> Iterator[int]:
+        """A descriptor of whatever is at `path`, opened without touching it. Links on the way are
+        followed, also the last one, as long as they lead to something below the root.
+        """
+        names = self._names(path, may_be_root=True)
+        fd = self._openat2(
+            self._fd, "/".join(names) or ".", os.O_PATH, resolve=_WITH_LINKS, shown=path
+        )
+        try:
+            yield fd
+        finally:
+            os.close(fd)
 
     @contextmanager
     def connectable(self, path: AnyPath) -> Iterator[str]:
@@ -283,10 +298,19 @@ class Root:
             raise UnsafePath(f"{self._shown(path)} is the root itself")
         return names
 
-    def _openat2(self, folder: int, path: str, flags: int, mode: int = 0, *, shown: AnyPath) -> int:
+    def _openat2(
+        self,
+        folder: int,
+        path: str,
+        flags: int,
+        mode: int = 0,
+        *,
+        shown: AnyPath,
+        resolve: int = _WITHOUT_LINKS,
+    ) -> int:
         for _ in range(_RACES):
             try:
-                return _openat2(folder, path, flags | os.O_CLOEXEC, mode)
+                return _openat2(folder, path, flags | os.O_CLOEXEC, mode, resolve)
             except OSError as error:
                 if error.errno != errno.EAGAIN:
                     raise _explained(error, self._shown(shown)) from None
@@ -320,8 +344,8 @@ def _explained(error: OSError, shown: str) -> Exception:
             return OSError(number, os.strerror(number or 0), shown)
 
 
-def _openat2(folder: int, path: str, flags: int, mode: int) -> int:
-    how = _OpenHow(flags, mode, _RESOLVE_BENEATH | _RESOLVE_NO_SYMLINKS | _RESOLVE_NO_MAGICLINKS)
+def _openat2(folder: int, path: str, flags: int, mode: int, resolve: int = _WITHOUT_LINKS) -> int:
+    how = _OpenHow(flags, mode, resolve)
     fd: int = _libc.syscall(
         _SYS_OPENAT2,
         ctypes.c_int(folder),

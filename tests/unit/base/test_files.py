@@ -290,6 +290,51 @@ def test_removing_a_link_leaves_what_it_points_to(root: Root, inside: Path, outs
     assert not (inside / "sub").exists()
 
 
+def test_a_tree_is_removed_however_deep_it_is(root: Root, inside: Path, outside: Path) -> None:
+    folder = os.open(inside / "sub", os.O_RDONLY)
+    for _ in range(3000):
+        os.symlink(outside, "trap", dir_fd=folder)
+        os.mkdir("d", dir_fd=folder)
+        below = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = below
+    os.close(folder)
+    root.remove_tree("sub")
+    assert not (inside / "sub").exists()
+    assert (outside / "secret").read_bytes() == SECRET
+
+
+def test_a_tree_is_removed_however_full_it_is(root: Root, inside: Path) -> None:
+    for number in range(2500):
+        (inside / "sub" / str(number)).touch()
+        (inside / "sub" / f"d{number % 3}" / str(number)).mkdir(parents=True)
+    root.remove_tree("sub")
+    assert not (inside / "sub").exists()
+
+
+def test_links_that_stay_inside_are_followed_where_that_is_wanted(root: Root, inside: Path) -> None:
+    (inside / "sub" / "back").symlink_to("../file")
+    (inside / "there").symlink_to("sub")
+    for path, same in (
+        ("inner-link", "file"),
+        ("there/back", "file"),
+        ("there", "sub"),
+        (".", "."),
+    ):
+        with root.followed(path) as fd:
+            assert os.path.samestat(os.fstat(fd), (inside / same).stat())
+
+
+@pytest.mark.parametrize(
+    "path", ["link", "folder-link", "folder-link/secret", "up", "magic", "loop"]
+)
+def test_links_that_lead_out_are_never_followed(root: Root, inside: Path, path: str) -> None:
+    (inside / "up").symlink_to("../outside/secret")
+    (inside / "loop").symlink_to("loop")
+    with pytest.raises(UnsafePath), root.followed(path):
+        pass
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
 def test_a_file_is_given_away_unless_it_has_another_name(
     root: Root, inside: Path, outside: Path
@@ -419,7 +464,7 @@ def test_no_race_leads_out(root: Root, inside: Path, outside: Path) -> None:
 def test_an_old_kernel_is_told_and_nothing_is_opened_unsafely(
     root: Root, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing(folder: int, path: str, flags: int, mode: int) -> int:
+    def missing(*_: object) -> int:
         raise OSError(errno.ENOSYS, "openat2")
 
     monkeypatch.setattr(files, "_openat2", missing)
@@ -430,7 +475,7 @@ def test_an_old_kernel_is_told_and_nothing_is_opened_unsafely(
 def test_a_resolution_that_never_settles_is_given_up(
     root: Root, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unsettled(folder: int, path: str, flags: int, mode: int) -> int:
+    def unsettled(*_: object) -> int:
         raise OSError(errno.EAGAIN, "openat2")
 
     monkeypatch.setattr(files, "_openat2", unsettled)
