@@ -1,6 +1,7 @@
 """One try to run a container: a folder that tells everything about it.
 
     container.json   what was asked for
+    filter           the system calls that it may make, if not all; for commands that join it
     started.json     the keeper and its sandbox, by their numbers
     status.json      the container's first process, as bubblewrap names it
     failure          why the command could not be started
@@ -31,6 +32,9 @@ from kubevirt.embedded.runtime.keeper import Keeper
 
 UNKNOWN_CODE: Final = 137
 """What Kubernetes shows of a container whose end nobody saw."""
+FILTER: Final = "filter"
+FILTER_BYTES: Final = 32 * 1024
+"""The kernel takes no longer program."""
 _CANNOT: Final = 125
 
 
@@ -70,13 +74,17 @@ class Attempt:
         """
         self.folder.mkdir(mode=0o750, parents=True, exist_ok=True)
         (self.folder / "container.json").write_bytes(msgspec.json.encode(container))
+        if not container.rights.is_filtered:
+            seccomp = None
+        if seccomp is not None:
+            (self.folder / FILTER).write_bytes(os.pread(seccomp, FILTER_BYTES, 0))
         with self._lock() as lock:
             done = await keeper.start(
                 self.folder,
                 sandbox.arguments(container),
                 lock=lock,
                 log=(container.log_bytes, container.log_files),
-                seccomp=seccomp if container.rights.is_filtered else None,
+                seccomp=seccomp,
                 cgroups=container.cgroups,
             )
         if done.exit_code:

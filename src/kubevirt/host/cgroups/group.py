@@ -5,7 +5,7 @@ import os
 import re
 import signal
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -65,6 +65,11 @@ class Group(ABC):
     def __init__(self, name: str, folders: Iterable[Path]) -> None:
         self.name = name
         self._folders = tuple(dict.fromkeys(folders))
+
+    @property
+    def folders(self) -> Sequence[Path]:
+        """For whoever is to enter it by itself: it is entered in all of them."""
+        return self._folders
 
     @abstractmethod
     def limit(self, limits: CgroupLimits) -> None:
