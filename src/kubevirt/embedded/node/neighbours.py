@@ -60,14 +60,22 @@ class Images(Protocol):
 class Volumes(Protocol):
     async def prepare(self, pod: Pod) -> None:
         """All of them, and keeps those fresh that change. Any number of times, also for a pod that was
-        prepared by a process before us. NotNow with FailedMount or FailedAttachVolume.
+        prepared by a process before us, and once more when labels or annotations of the pod change,
+        which may stand in files. NotNow with FailedMount.
         """
         ...
 
-    def mounts(self, pod: Pod, container: Container) -> Sequence[Mount]:
+    def mounts(
+        self, pod: Pod, container: Container, environment: Mapping[str, str] = {}
+    ) -> Sequence[Mount]:
         """Of a pod that is prepared: volumeMounts and volumeDevices, outer ones first, subPath
-        resolved. NotNow with CreateContainerConfigError.
+        resolved, in which the variables of the container may stand. NotNow with
+        CreateContainerConfigError.
         """
+        ...
+
+    def overfull(self, uid: str) -> str:
+        """Why the pod must be evicted: a volume of it holds more than it may. Empty if none does."""
         ...
 
     async def tear_down(self, uid: str) -> None:
