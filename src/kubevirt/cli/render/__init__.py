@@ -1,0 +1,1 @@
+"""How things look: steps on standard error, results on standard output."""

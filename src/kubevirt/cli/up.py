@@ -1,0 +1,107 @@
+"""virtctl up: a Kubernetes on this machine, in one process, ready in about a second."""
+
+import os
+from pathlib import Path
+
+import click
+
+from kubevirt.base.errors import UserError
+from kubevirt.cli import exit_codes, options
+from kubevirt.cli.render import steps
+from kubevirt.embedded.home import Home
+from kubevirt.embedded.process.progress import Event, Failed, Listener, Ready
+from kubevirt.embedded.process.settings import Wishes
+
+
+@click.command("up")
+@options.home
+@click.option("--port", type=int, help="Of the API server; 0 takes one that is free.")
+@click.option("--nodes", type=int, help="How many nodes; 1 unless chosen before.")
+@click.option("--foreground", is_flag=True, help="Stay, and stop with Ctrl+C.")
+@click.option(
+    "--merge-kubeconfig/--no-merge-kubeconfig",
+    "is_merging",
+    default=True,
+    help="Whether the context kubevirt is put into your kubeconfig.",
+)
+@options.progress
+def command(
+    folder: Path,
+    port: int | None,
+    nodes: int | None,
+    foreground: bool,  # noqa: FBT001  # click's
+    is_merging: bool,  # noqa: FBT001
+    progress: str,
+) -> int:
+    """Bring up a Kubernetes on this machine, in one process.
+
+    Its state is kept in a folder and found again at the next start. Pods that run when the process is
+    killed go on, and are found again, too.
+    """
+    folder = folder.absolute()
+    home = Home(folder)
+    if home.is_there and home.is_running:
+        return _is_up(home)
+    told = steps.listener(progress)
+    wishes = Wishes(home=folder, port=port, nodes=nodes)
+    if foreground:
+        return _stay(wishes, told, is_merging=is_merging)
+    from kubevirt.embedded.process import daemon  # noqa: PLC0415  # not needed to say that it is up
+
+    came_out = daemon.start(wishes, told, os.environ)
+    told.hear(came_out)
+    if isinstance(came_out, Failed):
+        return _failed(came_out)
+    _greet(came_out, is_merging=is_merging)
+    return exit_codes.OK
+
+
+def _is_up(home: Home) -> int:
+    found = home.process
+    where = f" at {found.url}" if found else ", or about to be"
+    click.echo(f"{home.path} is up already{where}; stop it with: virtctl down", err=True)
+    return exit_codes.OK
+
+
+def _stay(wishes: Wishes, told: Listener, *, is_merging: bool) -> int:
+    from kubevirt.embedded.process import main  # noqa: PLC0415  # all parts of a Kubernetes
+
+    return main.run(wishes, _Greeting(told, is_merging=is_merging), is_apart=False)
+
+
+class _Greeting:
+    """Shows steps as they come, and greets when all are done."""
+
+    def __init__(self, told: Listener, *, is_merging: bool) -> None:
+        self._told = told
+        self._is_merging = is_merging
+
+    def hear(self, event: Event) -> None:
+        self._told.hear(event)
+        if isinstance(event, Ready):
+            _greet(event, is_merging=self._is_merging)
+        elif isinstance(event, Failed):
+            _failed(event)
+
+
+def _failed(event: Failed) -> int:
+    click.echo(f"virtctl: {event.message}", err=True)
+    return exit_codes.of(event.reason)
+
+
+def _greet(ready: Ready, *, is_merging: bool) -> None:
+    is_merged = is_merging and _merge(Path(ready.kubeconfig))
+    how = "--context kubevirt" if is_merged else f"--kubeconfig {ready.kubeconfig}"
+    click.echo(f"up in {ready.took_s:.1f} s at {ready.url}\n", err=True)
+    click.echo(f"  kubectl {how} get nodes\n  virtctl status\n  virtctl down", err=True)
+
+
+def _merge(own: Path) -> bool:
+    from kubevirt.embedded.process import kubeconfig  # noqa: PLC0415  # YAML, only now
+
+    try:
+        kubeconfig.merge(kubeconfig.user_file(os.environ), own)
+    except UserError as error:
+        click.echo(f"virtctl: {error}", err=True)
+        return False
+    return True

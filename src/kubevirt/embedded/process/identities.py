@@ -1,0 +1,147 @@
+"""Who is who in an embedded home: one authority, and a certificate for everybody who asks or is asked.
+
+All of it lies in the home's `pki` folder, is made when it is missing, and renewed when it is due. The parts of
+this process have identities of their own, as the programs of a cluster have: none can do more here than
+there.
+"""
+
+from collections.abc import Mapping, Sequence
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Final
+
+from kubevirt.apiserver.auth.access import AccessSettings
+from kubevirt.apiserver.auth.authority import Wanted
+from kubevirt.apiserver.auth.folder import TrustFolder
+from kubevirt.apiserver.auth.serving_certificate import (
+    AUTHORITY,
+    LOOK_EVERY_S,
+    ServingCertificate,
+)
+from kubevirt.apiserver.callees.callee import ClientFiles
+from kubevirt.base.clock import Clock
+from kubevirt.base.errors import UserError
+from kubevirt.base.files import Root
+from kubevirt.base.log import get_logger
+from kubevirt.kube.access.config import Config
+from kubevirt.kube.access.credentials import HeldCredentials
+from kubevirt.kube.access.material import File
+
+log = get_logger(__name__)
+
+ADMINISTRATOR: Final = "admin"
+CONTROLLERS: Final = "controllers"
+NETWORK: Final = "network"
+SCHEDULER: Final = "scheduler"
+STORAGE: Final = "storage"
+KUBELET_CLIENT: Final = "apiserver-kubelet-client"
+
+_MASTERS: Final = "system:masters"
+_CLIENTS: Final = {
+    ADMINISTRATOR: Wanted.client("kubernetes-admin", [_MASTERS]),
+    CONTROLLERS: Wanted.client("system:kube-controller-manager"),
+    SCHEDULER: Wanted.client("system:kube-scheduler"),
+    # Kubernetes has no roles for these two: they do the work of controllers that run as the cluster.
+    NETWORK: Wanted.client("kubevirt.io:embedded-network", [_MASTERS]),
+    STORAGE: Wanted.client("kubevirt.io:embedded-storage", [_MASTERS]),
+    KUBELET_CLIENT: Wanted.client("kube-apiserver-kubelet-client", [_MASTERS]),
+}
+_PROXIES: Final = "front-proxy-ca"
+_PROXY: Final = "front-proxy-client"
+_OWN_NAMES: Final = (
+    "127.0.0.1",
+    "localhost",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+)
+
+
+class Identities:
+    """What is in the folder, made complete."""
+
+    def __init__(
+        self,
+        folder: Path,
+        root: Root,
+        services: str,
+        clock: Clock,
+        *,
+        nodes: Mapping[str, Sequence[str]],
+    ) -> None:
+        """`root` is the same folder, opened, and stays so. `services` is where the server's own Service
+        has its address; `nodes` have theirs, by name.
+        """
+        self._folder = folder
+        self._trust = TrustFolder(root, str(folder))
+        self._clock = clock
+        self._nodes = nodes
+        hosts = (*_OWN_NAMES, str(next(ip_network(services).hosts())))
+        wanted = Wanted.server("kube-apiserver", hosts)
+        self.serving = ServingCertificate(self._trust, folder, wanted, clock)
+        self.authority: bytes = self.serving.authority.pair.certificate
+        self.proxy_authority: bytes = self._issue()
+        # Proxies are let in by TLS, too; what they may say is decided behind it.
+        self.serving.context.load_verify_locations(cadata=self.proxy_authority.decode())
+
+    def _issue(self) -> bytes:
+        """Whatever is missing or due. Who signs for proxies."""
+        now, authority = self._clock.now(), self.serving.authority
+        for name, wanted in _CLIENTS.items():
+            self._trust.certificate(name, wanted, authority, now)
+        for name, addresses in self._nodes.items():
+            wanted = Wanted.node(name, (name, *addresses))
+            self._trust.certificate(of_node(name), wanted, authority, now)
+        proxies = self._trust.authority(_PROXIES, _PROXIES, now)
+        self._trust.certificate(_PROXY, Wanted.client(_PROXY), proxies, now)
+        return proxies.pair.certificate
+
+    async def run(self) -> None:
+        """Renews them in time; the server's own is renewed by the server."""
+        while True:
+            await self._clock.sleep(LOOK_EVERY_S)
+            try:
+                self._issue()
+            except (OSError, UserError) as error:
+                # A full disk, say. There is a third of their life left to mend it.
+                log.warning("certificates could not be renewed", error=error)
+
+    @property
+    def access(self) -> AccessSettings:
+        return AccessSettings(
+            signing_key=self._trust.signing_key(),
+            client_authorities=(self.authority,),
+            front_proxy_authorities=(self.proxy_authority,),
+        )
+
+    @property
+    def proxy(self) -> ClientFiles:
+        return self.files(_PROXY)
+
+    @property
+    def administrator(self) -> tuple[bytes, bytes]:
+        """Certificate and key, PEM."""
+        pair = self._trust.read(ADMINISTRATOR)
+        assert pair is not None  # noqa: S101  # issued above
+        return pair.certificate, pair.key
+
+    def files(self, name: str) -> ClientFiles:
+        return ClientFiles(str(self._folder / f"{name}.crt"), str(self._folder / f"{name}.key"))
+
+    def config(self, name: str, url: str) -> Config:
+        """How one of them asks the server. Files are read again when they are renewed."""
+        return Config(
+            server=url,
+            ca=File(self._folder / f"{AUTHORITY}.crt", "certificate authority of the home,"),
+            credentials=HeldCredentials(
+                certificate=File(self._folder / f"{name}.crt", f"certificate of {name},"),
+                key=File(self._folder / f"{name}.key", f"key of {name},"),
+            ),
+            origin=f"the embedded home {self._folder.parent}",
+        )
+
+
+def of_node(name: str) -> str:
+    """Its certificate is good for both: to ask the server, and to be asked by it."""
+    return f"node-{name}"

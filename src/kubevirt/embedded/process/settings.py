@@ -1,0 +1,96 @@
+"""What one start is made of: chosen from the command line, from what the home remembers, from defaults."""
+
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+import kubevirt
+from kubevirt.base.errors import ConfigError
+from kubevirt.embedded.home import Choices
+
+LOOPBACK: Final = "127.0.0.1"
+PORT: Final = 6443
+PODS: Final = "10.244.0.0/16"
+SERVICES: Final = "10.96.0.0/16"
+MOST_NODES: Final = 8
+STOP_S: Final = 90.0
+"""The longest that pods are given to end when the process is to: their own grace periods count below it."""
+
+
+class Wishes(msgspec.Struct, frozen=True, kw_only=True):
+    """From the command line; None for what was not said."""
+
+    home: Path
+    port: int | None = None
+    """0 for any that is free."""
+    nodes: int | None = None
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    port: int
+    nodes: tuple[str, ...]
+    pods: str
+    services: str
+    keeper: Path
+    """The program that keeps containers."""
+
+    @property
+    def url(self) -> str:
+        return f"https://{LOOPBACK}:{self.port}"
+
+    @property
+    def choices(self) -> Choices:
+        return Choices(
+            port=self.port, nodes=len(self.nodes), pods=self.pods, services=self.services
+        )
+
+
+def choose(wishes: Wishes, remembered: Choices) -> Settings:
+    count = wishes.nodes or remembered.nodes
+    if not 1 <= count <= MOST_NODES:
+        raise ConfigError(
+            f"{count} is no number of nodes for one machine; give one from 1 to {MOST_NODES} with --nodes"
+        )
+    return Settings(
+        port=_port(wishes.port, remembered.port),
+        nodes=tuple(f"node{number:02}" for number in range(1, count + 1)),
+        pods=remembered.pods or PODS,
+        services=remembered.services or SERVICES,
+        keeper=keeper(),
+    )
+
+
+def _port(wished: int | None, remembered: int) -> int:
+    if wished is None:
+        return remembered or PORT
+    if not 0 <= wished <= 65535:
+        raise ConfigError(f"{wished} is no port; give a number from 0 to 65535 with --port")
+    return wished or _free_port()
+
+
+def _free_port() -> int:
+    """The server has to know its port before it listens: its own Service names it."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def keeper() -> Path:
+    """As it came with the package, or as `make bootstrap` built it in a checkout."""
+    for place in _keepers():
+        if place.is_file():
+            return place
+    raise ConfigError(
+        f"the program that keeps containers is not built: there is no {_keepers()[-1]}; build it with: "
+        "make bootstrap",
+        reason="ProgramNotFound",
+    )
+
+
+def _keepers() -> Sequence[Path]:
+    package = Path(kubevirt.__file__).parent
+    return (package / "embedded" / "runtime" / "keeper", package.parents[1] / "build" / "keeper")
