@@ -2,7 +2,8 @@
  *
  *     keeper run   LOCK SELF FILTER LOG-BYTES LOG-FILES [CGROUP ...] -- SANDBOX ...
  *     keeper enter UID GID GROUPS CAPABILITIES NO-NEW-PRIVILEGES FOLDER -- COMMAND ...
- *     keeper join  TARGET FAILURE FILTER [CGROUP ...] -- UID GID ... -- COMMAND ...     as for enter
+ *     keeper join  TARGET FAILURE FILTER CALLER INPUT OUTPUT ERRORS HAS-TERMINAL [CGROUP ...]
+ *                  -- [NAME=VALUE ...] -- UID GID ... -- COMMAND ...     as for enter
  *
  * `run` outlives the program that started it, and is all that has to: it is the parent of one
  * sandbox, writes down what the container says and how it ended (into the folder that it is started
@@ -18,13 +19,19 @@
  *     FILTER   a seccomp program
  *     TARGET   a pidfd of a process in the container
  *     LIFE     made by `run` and `join`, who hold the other end: at its end when they are gone
+ *     CALLER   a socket of whoever wants `join`: at its end when they are gone, and so the command is.
+ *              The other end of the command's terminal is sent there
+ *     INPUT, OUTPUT, ERRORS    the streams of a command without a terminal
  */
 
 #ifndef KEEPER_H
 #define KEEPER_H
 
-enum { LOCK = 3, STATUS, FAILURE, SELF, FILTER, TARGET, LIFE, FIRST_FREE };
+enum { LOCK = 3, STATUS, FAILURE, SELF, FILTER, TARGET, LIFE, CALLER, INPUT, OUTPUT, ERRORS, FIRST_FREE };
 enum { CANNOT = 125, NOT_EXECUTABLE = 126, NOT_FOUND = 127, WRONG_USAGE = 2 };
+
+/* Somebody reads FAILURE who has a use of their own for standard error. */
+extern int are_failures_read;
 
 /* Says on FAILURE and on standard error what could not be done, and ends. */
 void fail(int code, const char *what, const char *whom) __attribute__((noreturn));

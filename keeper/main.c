@@ -8,12 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
+int are_failures_read;
+
 void fail(int code, const char *what, const char *whom)
 {
     const char *why = strerror(errno);
 
     dprintf(FAILURE, "%s %s: %s\n", what, whom, why);
-    dprintf(STDERR_FILENO, "%s %s: %s\n", what, whom, why);
+    if (!are_failures_read)
+        dprintf(STDERR_FILENO, "%s %s: %s\n", what, whom, why);
     exit(code);
 }
 

@@ -174,7 +174,7 @@ int run(int count, char **words)
     open_log(atol(words[3]), atoi(words[4]));
     sigemptyset(&before);
     pid_t sandbox = start(groups, words + 5, &before);
-    close_range(STATUS, LIFE, 0);
+    close_range(STATUS, FIRST_FREE - 1, 0);
     record_start(sandbox);
     tell_of_start(caller);
     record_end(last, watch(sandbox, signals));

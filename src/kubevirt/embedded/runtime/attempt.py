@@ -13,7 +13,6 @@ An attempt without `exit.json` whose lock is free was lost: the machine went dow
 keeper. It has ended then, since its processes end with the keeper, but nobody knows how.
 """
 
-import asyncio
 import fcntl
 import os
 import signal
@@ -28,6 +27,7 @@ import msgspec
 from kubevirt.base.errors import Retry
 from kubevirt.embedded.runtime import sandbox
 from kubevirt.embedded.runtime.container import Container
+from kubevirt.embedded.runtime.ends import readable
 from kubevirt.embedded.runtime.keeper import Keeper
 
 UNKNOWN_CODE: Final = 137
@@ -148,7 +148,7 @@ class Attempt:
         """Waits for it, whoever started it."""
         with self._pinned_keeper() as pidfd:
             if pidfd is not None:
-                await _readable(pidfd)
+                await readable(pidfd)
         ending = self.ending
         if ending is None:
             raise Retry(f"the keeper of {self.folder} is gone, and its lock is not free yet")
@@ -220,18 +220,3 @@ def _parent_of(pid: int) -> int | None:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     except OSError:
         return None
-
-
-async def _readable(fd: int) -> None:
-    loop = asyncio.get_running_loop()
-    waiting: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(fd, _settle, waiting)
-    try:
-        await waiting
-    finally:
-        loop.remove_reader(fd)
-
-
-def _settle(waiting: asyncio.Future[None]) -> None:
-    if not waiting.done():
-        waiting.set_result(None)

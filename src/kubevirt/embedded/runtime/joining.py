@@ -1,4 +1,4 @@
-"""Commands inside of containers that run.
+r"""Commands inside of containers that run.
 
     async with joined(attempt, keeper, ["sh"], Streams(stdin=True, terminal=True)) as command:
         await command.stdin.write(b"exit 3\n")
