@@ -1,14 +1,16 @@
 /* keeper: what stands between a container and the program that wanted it.
  *
- *     keeper run   LOCK SELF FILTER LOG-BYTES LOG-FILES [CGROUP ...] -- SANDBOX ...
- *     keeper enter UID GID GROUPS CAPABILITIES NO-NEW-PRIVILEGES FOLDER -- COMMAND ...
- *     keeper join  TARGET FAILURE FILTER CALLER INPUT OUTPUT ERRORS HAS-TERMINAL [CGROUP ...]
- *                  -- [NAME=VALUE ...] -- UID GID ... -- COMMAND ...     as for enter
+ *     keeper run     LOCK SELF FILTER LOG-BYTES LOG-FILES NETWORK IMAGE [CGROUP ...] -- SANDBOX ...
+ *     keeper furnish IS-READ-ONLY [MOUNT ...] -- UID GID ... -- COMMAND ...      as for enter
+ *     keeper enter   UID GID GROUPS CAPABILITIES NO-NEW-PRIVILEGES FOLDER -- COMMAND ...
+ *     keeper join    TARGET FAILURE FILTER CALLER INPUT OUTPUT ERRORS HAS-TERMINAL [CGROUP ...]
+ *                    -- [NAME=VALUE ...] -- UID GID ... -- COMMAND ...           as for enter
  *
  * `run` outlives the program that started it, and is all that has to: it is the parent of one
  * sandbox, writes down what the container says and how it ended (into the folder that it is started
- * in), and is gone. `enter` is the last step inside a sandbox: it takes away every right that was not
- * given and becomes the command. `join` takes a command into a container that runs.
+ * in), and is gone. `furnish` is the first step inside a sandbox: it puts volumes in their places.
+ * `enter` is the last one: it takes away every right that was not given and becomes the command.
+ * `join` takes a command into a container that runs.
  *
  * Open files are the interface, since paths mean something else inside. Those that a caller gives, by
  * their numbers or - for none, are moved to numbers that everybody below knows:
@@ -48,7 +50,14 @@ void show_life(void);
 /* This process, into control groups. */
 void take_place(int count, char **groups);
 
+/* This process, into a network namespace; `-` for none. */
+void enter_network(const char *network);
+
+/* The files of an image, with a layer above them to write to, at `root`; `-` for none. */
+void lay_root(const char *image);
+
 int run(int count, char **words);
+int furnish(int count, char **words);
 int enter(int count, char **words);
 int join(int count, char **words);
 

@@ -22,7 +22,7 @@ void fail(int code, const char *what, const char *whom)
 
 static int misused(void)
 {
-    fputs("keeper: use: keeper run|enter|join ...; see keeper.h\n", stderr);
+    fputs("keeper: use: keeper run|furnish|enter|join ...; see keeper.h\n", stderr);
     return WRONG_USAGE;
 }
 
@@ -80,6 +80,8 @@ int main(int count, char **words)
 {
     if (count > 1 && !strcmp(words[1], "run"))
         return run(count - 2, words + 2);
+    if (count > 1 && !strcmp(words[1], "furnish"))
+        return furnish(count - 2, words + 2);
     if (count > 1 && !strcmp(words[1], "enter"))
         return enter(count - 2, words + 2);
     if (count > 1 && !strcmp(words[1], "join"))

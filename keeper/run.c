@@ -72,8 +72,10 @@ static void record_end(int file, int status)
     record(file, "exit.draft", "exit.json", text);
 }
 
+/* `words` are NETWORK, ROOT, the control groups, `--` and the sandbox. */
 static pid_t start(int groups, char **words, const sigset_t *before)
 {
+    char **sandbox = words + 2 + groups + 1;
     int ends[2][2];
 
     for (int which = 0; which < 2; which++) {
@@ -84,16 +86,18 @@ static pid_t start(int groups, char **words, const sigset_t *before)
     show_life();
     pid_t child = fork();
     if (child < 0)
-        fail(CANNOT, "cannot start", words[groups + 1]);
+        fail(CANNOT, "cannot start", sandbox[0]);
     if (!child) {
-        take_place(groups, words);
+        take_place(groups, words + 2);
+        enter_network(words[0]);
+        lay_root(words[1]);
         dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
         dup2(ends[0][1], STDOUT_FILENO);
         dup2(ends[1][1], STDERR_FILENO);
         sigprocmask(SIG_SETMASK, before, NULL);
         signal(SIGPIPE, SIG_DFL);
-        execvp(words[groups + 1], words + groups + 1);
-        fail(CANNOT, "cannot start", words[groups + 1]);
+        execvp(sandbox[0], sandbox);
+        fail(CANNOT, "cannot start", sandbox[0]);
     }
     for (int which = 0; which < 2; which++)
         close(ends[which][1]);
@@ -159,7 +163,7 @@ int run(int count, char **words)
 {
     static const int places[] = {LOCK, SELF, FILTER};
     sigset_t all, before;
-    int groups = separator(count - 5, words + 5);
+    int groups = separator(count - 7, words + 7);
 
     arrange(3, words, places);
     int caller = detach();

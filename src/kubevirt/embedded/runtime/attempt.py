@@ -85,6 +85,8 @@ class Attempt:
                 lock=lock,
                 log=(container.log_bytes, container.log_files),
                 seccomp=seccomp,
+                network=container.network,
+                image=container.root,
                 cgroups=container.cgroups,
             )
         if done.exit_code:

@@ -61,12 +61,15 @@ class Keeper:
         lock: int,
         log: tuple[int, int],
         seccomp: int | None = None,
+        network: str = "",
+        image: str = "",
         cgroups: Sequence[str] = (),
     ) -> Completed:
         """Returns when the sandbox has begun, or is not going to."""
         given = [str(lock), str(self.fd), "-" if seccomp is None else str(seccomp)]
+        place = (network or "-", image or "-", *cgroups)
         return await run(
-            *(self.path, "run", *given, *map(str, log), *cgroups, "--", *sandbox),
+            *(self.path, "run", *given, *map(str, log), *place, "--", *sandbox),
             cwd=folder,
             pass_fds=[lock, self.fd, *([] if seccomp is None else [seccomp])],
             timeout_s=START_S,

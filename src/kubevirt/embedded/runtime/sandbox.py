@@ -4,11 +4,13 @@ The built-in image is a list of what may be seen of this machine: `/usr`, the li
 `/etc`. It never shows the state of the home, `/root`, `/home` or `/run`. Other images bring a root of their
 own. Inside are namespaces of the container's own, but for the network, which is its pod's.
 
-bubblewrap is root until all is in place; the keeper, as the last step inside, takes the rights away.
+bubblewrap is root until all is in place; the keeper, as the last step inside, takes the rights away. Mounts
+are put in their places by the keeper too: links of an image or a volume must not lead bubblewrap astray,
+which sees the machine's files while it works.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 from kubevirt.embedded.runtime import capabilities, files
@@ -19,27 +21,26 @@ _ETC: Final = (
     *("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "ssl/certs"),
     *("mime.types", "nsswitch.conf", "protocols", "services", "profile", "bash.bashrc"),
 )
-_HIDDEN: Final = ("/proc/kcore", "/proc/keys", "/proc/timer_list", "/proc/sched_debug")
-"""What the common runtimes cover in every container; what may not be written to bubblewrap knows."""
+_WAITING: Final = "/dev/.volumes"
+"""Where mounts are until the keeper moves them to their places, from inside: see furnish.c."""
 
 
 def arguments(container: Container) -> list[str]:
     """All words of the command line, the first program first."""
-    into_network = ("nsenter", f"--net={container.network}", "--") if container.network else ()
     return [
-        *into_network,
         *("bwrap", "--die-with-parent", "--json-status-fd", str(files.STATUS)),
         *("--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
         *(("--hostname", container.hostname) if container.hostname else ()),
         *("--cap-add", "ALL", "--clearenv", "--chdir", "/"),
         *_each("--setenv", container.environment.items()),
-        *(_own_root(container) if container.root else _built_in()),
+        *(_OWN_ROOT if container.root else _built_in()),
         *("--proc", "/proc", "--dev", "/dev"),
-        *(word for mount in container.mounts for word in _mount(mount)),
-        *_each("--ro-bind", (("/dev/null", path) for path in _HIDDEN if Path(path).exists())),
-        *(("--remount-ro", "/") if container.is_root_read_only else ()),
+        *(word for number, mount in enumerate(container.mounts) for word in _mount(mount, number)),
         "--",
-        *(f"/proc/self/fd/{files.SELF}", "enter", *last_step(container.rights, container.folder)),
+        *(f"/proc/self/fd/{files.SELF}", "furnish", str(int(container.is_root_read_only))),
+        *(mount.target for mount in container.mounts),
+        "--",
+        *last_step(container.rights, container.folder),
         *container.command,
     ]
 
@@ -53,8 +54,8 @@ def last_step(rights: Rights, folder: str) -> Sequence[str]:
     )
 
 
-def _own_root(container: Container) -> Iterator[str]:
-    yield from ("--bind", container.root, "/")
+_OWN_ROOT: Final = ("--bind", "root", "/")
+"""Where the keeper has laid it, in the folder of the attempt."""
 
 
 def _built_in() -> Iterator[str]:
@@ -77,17 +78,9 @@ _FOLDERS: Final = (
 )
 
 
-def _mount(mount: Mount) -> Sequence[str]:
-    if mount.is_device:
-        return ("--dev-bind", mount.source, mount.target)
-    option = "--ro-bind" if mount.is_read_only else "--bind"
-    return (*_above(mount.target), option, mount.source, mount.target)
-
-
-def _above(target: str) -> Iterator[str]:
-    """The folders that a mount hangs in. bubblewrap would make them too, but for root only."""
-    above = [str(each) for each in reversed(PurePosixPath(target).parents)]
-    return _each("--dir", ((folder,) for folder in above if folder != "/"))
+def _mount(mount: Mount, number: int) -> Sequence[str]:
+    option = "--dev-bind" if mount.is_device else "--ro-bind" if mount.is_read_only else "--bind"
+    return (option, mount.source, f"{_WAITING}/{number}")
 
 
 def _each(option: str, values: Iterable[Sequence[str]]) -> Iterator[str]:
