@@ -60,6 +60,8 @@ class Seen:
     """Index of the bridge it is on."""
     learning: bool | None = None
     """Whether that bridge learns addresses from it."""
+    isolated: bool | None = None
+    """Whether that bridge keeps it from others that are isolated, too."""
     tap: TapSettings | None = None
 
 
@@ -171,12 +173,21 @@ class Kernel:
             )
         return self.need(name)
 
-    def add_veth(self, name: str, *, peer: str, peer_namespace: int) -> Seen:
+    def add_veth(
+        self,
+        name: str,
+        *,
+        peer: str,
+        peer_namespace: int,
+        peer_mac: str | None = None,
+        mtu: int | None = None,
+    ) -> Seen:
         """A cable whose other end is in the namespace of that descriptor."""
+        size = {} if mtu is None else {"mtu": mtu}
+        address = {} if peer_mac is None else {"address": peer_mac}
+        other = {"ifname": peer, "net_ns_fd": peer_namespace, **size, **address}
         with self._change(f"make veth {name} with its other end {peer}"):
-            self._route.link(
-                "add", ifname=name, kind="veth", peer={"ifname": peer, "net_ns_fd": peer_namespace}
-            )
+            self._route.link("add", ifname=name, kind="veth", peer=other, **size)
         return self.need(name)
 
     def delete(self, link: Seen) -> None:
@@ -218,6 +229,11 @@ class Kernel:
     def set_learning(self, link: Seen, *, on: bool) -> None:
         with self._change(f"{'let' if on else 'keep'} {link.name}'s bridge {_learning(on=on)}"):
             self._route.brport("set", index=link.index, learning=int(on))
+
+    def set_isolated(self, link: Seen, *, on: bool) -> None:
+        """Frames of one isolated link never go straight to another: the bridge's owner carries them."""
+        with self._change(f"{'keep' if on else 'stop keeping'} {link.name} from its neighbours"):
+            self._route.brport("set", index=link.index, isolated=int(on))
 
     def set_unfinished_checksums(self, link: Seen, *, on: bool) -> None:
         with self._change(f"switch {link.name}'s checksum offloading {'on' if on else 'off'}"):
@@ -303,15 +319,17 @@ def _seen(link: Any) -> Seen:
         mtu=link.get("mtu") or 0,
         is_up=bool(link["flags"] & _IFF_UP),
         bridge=link.get("master"),
-        learning=_is_learning(link),
+        learning=_of_port(link, "LEARNING"),
+        isolated=_of_port(link, "ISOLATED"),
         tap=_tap(link) if kind == "tun" else None,
     )
 
 
-def _is_learning(link: Any) -> bool | None:
+def _of_port(link: Any, name: str) -> bool | None:
+    """A switch of its port; None for a link that is on no bridge."""
     if link.get(("linkinfo", "slave_kind")) != "bridge":
         return None
-    return bool(link.get_nested("IFLA_LINKINFO", "IFLA_INFO_SLAVE_DATA", "IFLA_BRPORT_LEARNING"))
+    return bool(link.get_nested("IFLA_LINKINFO", "IFLA_INFO_SLAVE_DATA", f"IFLA_BRPORT_{name}"))
 
 
 def _tap(link: Any) -> TapSettings:

@@ -90,21 +90,19 @@ def _rules(rules: Iterable[Mapping[str, Any]]) -> dict[Key, list[Any]]:
     found: dict[Key, list[Any]] = {}
     for rule in rules:
         key = rule["family"], rule["table"], rule["chain"]
-        found.setdefault(key, []).append(_comparable(rule["expr"]))
+        found.setdefault(key, []).append(comparable(rule["expr"]))
     return found
 
 
-def _comparable(value: Any) -> Any:
+def comparable(value: Any) -> Any:
     """Without what counts or numbers, and with sets in one order."""
     match value:
         case {"set": list(members)}:
-            return {"set": sorted(map(_comparable, members), key=json.dumps)}
+            return {"set": sorted(map(comparable, members), key=json.dumps)}
         case Mapping():
-            return {
-                key: _comparable(each) for key, each in value.items() if key not in _FORGETTABLE
-            }
+            return {key: comparable(each) for key, each in value.items() if key not in _FORGETTABLE}
         case list() | tuple():
-            return [each for each in map(_comparable, value) if each != {}]
+            return [each for each in map(comparable, value) if each != {}]
         case _:
             return value
 
