@@ -31,14 +31,14 @@ void lay_root(const char *image)
 
     if (!strcmp(image, "-"))
         return;
+    if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL))
+        fail(CANNOT, "cannot have", "mounts of its own");
     int lower = open(image, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (lower < 0 || fstat(lower, &found))
         fail(CANNOT, "cannot open the image", image);
     if (mkdir("upper", 0700) || mkdir("work", 0700) || mkdir("root", 0700)
         || chown("upper", found.st_uid, found.st_gid) || chmod("upper", found.st_mode & 07777))
         fail(CANNOT, "cannot make", "the folders of the container's own files");
-    if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL))
-        fail(CANNOT, "cannot have", "mounts of its own");
     /* By its number: a path may hold what has a meaning in a list of options. */
     snprintf(how, sizeof how, "lowerdir=/proc/self/fd/%d,upperdir=upper,workdir=work", lower);
     if (mount("overlay", "root", "overlay", MS_NOSUID | MS_NODEV, how))

@@ -6,12 +6,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/keyctl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -89,6 +91,7 @@ static pid_t start(int groups, char **words, const sigset_t *before)
         fail(CANNOT, "cannot start", sandbox[0]);
     if (!child) {
         take_place(groups, words + 2);
+        syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL); /* not with the keys of who started us */
         enter_network(words[0]);
         lay_root(words[1]);
         dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
