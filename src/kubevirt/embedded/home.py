@@ -239,6 +239,8 @@ class Home:
             fd = os.open(self.path / "lock", os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:
             return False
+        except PermissionError:  # a plain user may know, too
+            return self.holder is not None
         try:
             fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -3,7 +3,6 @@
 import os
 import select
 import signal
-from contextlib import suppress
 from enum import Enum
 from typing import Final
 
@@ -44,8 +43,7 @@ def _stop(home: Home) -> None:
     except ProcessLookupError:
         return
     try:
-        with suppress(ProcessLookupError):
-            signal.pidfd_send_signal(pidfd, signal.SIGTERM)
+        _ask_to_end(pidfd, pid)
         readable, _, _ = select.select([pidfd], [], [], PATIENCE_S)
     finally:
         os.close(pidfd)
@@ -55,6 +53,17 @@ def _stop(home: Home) -> None:
             f"ended with: kill -9 {pid}; virtctl down",
             reason="Timeout",
         )
+
+
+def _ask_to_end(pidfd: int, pid: int) -> None:
+    try:
+        signal.pidfd_send_signal(pidfd, signal.SIGTERM)
+    except ProcessLookupError:
+        return
+    except PermissionError:
+        raise ConfigError(
+            f"you may not end process {pid}, which is another user's; use sudo", reason="NotRoot"
+        ) from None
 
 
 def _clear(home: Home) -> None:

@@ -1,0 +1,45 @@
+"""How a home is, for the eye and for programs."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from kubevirt.embedded.process.condition import Condition, State
+
+
+def as_json(condition: Condition) -> str:
+    return msgspec.json.format(msgspec.json.encode(condition), indent=2).decode()
+
+
+def as_text(condition: Condition) -> str:
+    return "\n".join(f"{name:<12}{value}" for name, value in _rows(condition))
+
+
+def _rows(condition: Condition) -> Iterator[tuple[str, str]]:
+    yield "home", condition.home
+    yield "state", _state(condition)
+    if condition.process and condition.state in (State.UP, State.SILENT):
+        yield "API server", condition.process.url
+        memory = f"{condition.memory_bytes / (1 << 20):.0f} MiB"
+        yield "process", f"{condition.process.pid}, {memory}, since {condition.process.started}"
+    for node in condition.nodes:
+        yield node.name, "ready" if node.is_ready else f"not ready: {node.message}"
+    if condition.state is State.UP:
+        counts = (f"{count} {phase}" for phase, count in condition.pods.items())
+        yield "pods", ", ".join(counts) or "none"
+        yield "kubeconfig", condition.kubeconfig
+    if condition.log:
+        yield "log", condition.log
+
+
+def _state(condition: Condition) -> str:
+    match condition.state:
+        case State.ABSENT:
+            return "there is no embedded home; bring one up with: virtctl up"
+        case State.DOWN:
+            return "down; bring it up with: virtctl up"
+        case State.DIED:
+            return "its process died; bring it up again with: virtctl up, or clear it away with: virtctl down"
+        case State.SILENT:
+            return f"its process runs and does not answer: {condition.trouble}"
+    return str(condition.state.value)

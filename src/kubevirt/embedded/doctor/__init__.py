@@ -1,0 +1,9 @@
+"""Looks at this machine for what an embedded home needs, and says how to mend what is missing.
+
+finding.py   what a check finds
+machine.py   the user, the kernel and what it offers
+programs.py  programs that the parts run
+place.py     the folder, its disk, the port, the clock
+health.py    the process, if one should run
+examining.py all checks, side by side; those that `virtctl up` makes before it starts
+"""

@@ -1,0 +1,104 @@
+"""How a home is, seen from outside: its folder, its process, what its API server says."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from kubevirt.api.resource import Resource
+from kubevirt.base.errors import KubevirtError
+from kubevirt.embedded.home import Home, Process
+from kubevirt.kube.access import kubeconfig
+from kubevirt.kube.client import Client
+
+ASK_S: Final = 5.0
+_RAW: Final = dict[str, Any]
+_NODES: Final = Resource("", "v1", "nodes", "Node", False, _RAW)
+_PODS: Final = Resource("", "v1", "pods", "Pod", True, _RAW)
+
+
+class State(Enum):
+    ABSENT = "absent"
+    """There is no home in the folder."""
+    DOWN = "down"
+    STARTING = "starting"
+    UP = "up"
+    SILENT = "silent"
+    """A process runs, and its API server does not answer."""
+    DIED = "died"
+    """It was up and is not; pods may still run."""
+
+
+class NodeCondition(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    name: str
+    is_ready: bool
+    message: str = ""
+
+
+class Condition(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    home: str
+    state: State
+    process: Process | None = None
+    memory_bytes: int = 0
+    nodes: Sequence[NodeCondition] = ()
+    pods: Mapping[str, int] = {}
+    """How many are in each phase."""
+    kubeconfig: str = ""
+    log: str = ""
+    trouble: str = ""
+    """Why it is not as it should be."""
+
+
+async def look(home: Home) -> Condition:
+    if not home.is_there:
+        return Condition(home=str(home.path), state=State.ABSENT)
+    found, is_running = home.process, home.is_running
+    if not is_running:
+        state = State.DIED if found else State.DOWN
+        return Condition(home=str(home.path), state=state, process=found, log=str(home.log))
+    if found is None:
+        return Condition(home=str(home.path), state=State.STARTING, log=str(home.log))
+    condition = Condition(
+        home=str(home.path),
+        state=State.UP,
+        process=found,
+        memory_bytes=_memory(found.pid),
+        kubeconfig=str(home.kubeconfig),
+        log=str(home.log),
+    )
+    try:
+        async with asyncio.timeout(ASK_S):
+            nodes, pods = await _ask(home)
+    except (KubevirtError, TimeoutError) as error:
+        trouble = str(error) or f"the API server did not answer within {ASK_S:g} s"
+        return msgspec.structs.replace(condition, state=State.SILENT, trouble=trouble)
+    return msgspec.structs.replace(condition, nodes=nodes, pods=pods)
+
+
+async def _ask(home: Home) -> tuple[Sequence[NodeCondition], Mapping[str, int]]:
+    async with Client(kubeconfig.load([home.kubeconfig], {})) as client:
+        await client.raw("GET", "/readyz", accept="*/*")
+        nodes = await client.list(_NODES)
+        pods = await client.list(_PODS)
+    phases = Counter(each.get("status", {}).get("phase", "Unknown") for each in pods.items)
+    return [_condition(each) for each in nodes.items], dict(sorted(phases.items()))
+
+
+def _condition(node: dict[str, Any]) -> NodeCondition:
+    conditions = node.get("status", {}).get("conditions", ())
+    ready: dict[str, Any] = next((each for each in conditions if each["type"] == "Ready"), {})
+    is_ready = ready.get("status") == "True"
+    message = "" if is_ready else str(ready.get("message") or "it has not reported yet")
+    return NodeCondition(name=node["metadata"]["name"], is_ready=is_ready, message=message)
+
+
+def _memory(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(each.split()[1]) << 10 for each in lines if each.startswith("VmRSS:")), 0)

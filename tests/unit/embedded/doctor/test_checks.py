@@ -1,0 +1,159 @@
+"""What the doctor makes of a machine."""
+
+import os
+import socket
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from kubevirt.base.errors import ConfigError
+from kubevirt.embedded import home as homes
+from kubevirt.embedded.doctor import examining, health, machine, place, programs
+from kubevirt.embedded.doctor.finding import Verdict, missing, ok
+from kubevirt.embedded.home import Choices, Home
+from kubevirt.embedded.process.condition import Condition, NodeCondition, State
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    monkeypatch.setattr(homes, "_LONGEST", 400)
+    return Home.make(tmp_path / "home")
+
+
+def test_root_is_needed() -> None:
+    assert machine.user(0).verdict is Verdict.OK
+    assert machine.user(1000).verdict is Verdict.MISSING
+
+
+@pytest.mark.parametrize(
+    ("release", "verdict"),
+    [
+        ("6.1.0-13-amd64", Verdict.OK),
+        ("5.11.0", Verdict.OK),
+        ("5.10.9", Verdict.MISSING),
+        ("4.19", Verdict.MISSING),
+        ("odd", Verdict.MISSING),
+    ],
+)
+def test_an_old_kernel_is_refused(release: str, verdict: Verdict) -> None:
+    assert machine.kernel(release).verdict is verdict
+
+
+def test_a_kernel_without_namespaces_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "net").touch()
+    found = machine.namespaces(tmp_path)
+    assert found.verdict is Verdict.MISSING
+    assert "cgroup, ipc, mnt, pid, uts" in found.cause
+
+
+def test_without_overlay_there_is_a_way_out(tmp_path: Path) -> None:
+    known = tmp_path / "filesystems"
+    known.write_text("nodev\ttmpfs\n\text4\n")
+    assert machine.overlay(known).way_out == "load it with: modprobe overlay"
+    known.write_text("nodev\toverlay\n")
+    assert machine.overlay(known).verdict is Verdict.OK
+
+
+def test_devices_that_are_missing_are_named(tmp_path: Path) -> None:
+    assert [each.verdict for each in machine.devices(tmp_path)] == [Verdict.WARNING] * 2
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net/tun").touch()
+    (tmp_path / "loop-control").touch()
+    assert [each.verdict for each in machine.devices(tmp_path)] == [Verdict.OK] * 2
+
+
+def test_a_missing_program_names_its_package(tmp_path: Path) -> None:
+    needed, wished = programs.PROGRAMS[0], programs.PROGRAMS[-1]
+    found = programs.found(needed, str(tmp_path))
+    assert (found.verdict, found.way_out) == (
+        Verdict.MISSING,
+        "install it with: apt-get install bubblewrap",
+    )
+    assert programs.found(wished, str(tmp_path)).verdict is Verdict.WARNING
+
+
+async def test_a_program_tells_its_version(tmp_path: Path) -> None:
+    shell = programs.Program(name="bash", package="bash", purpose="is a shell")
+    assert (await programs.with_version(shell)).cause.startswith("5.")
+
+
+def test_a_folder_is_judged_as_up_would(home: Home, tmp_path: Path) -> None:
+    assert place.folder(home).verdict is Verdict.OK
+    assert place.folder(Home(tmp_path / "none")).verdict is Verdict.NOTE
+    assert place.folder(Home(tmp_path)).verdict is Verdict.MISSING
+    (home.path / "version").write_text("99")
+    assert "newer version" in place.folder(home).cause
+
+
+def test_a_disk_that_is_nearly_full_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place_that_comes = tmp_path / "not" / "there"
+    assert place.space(place_that_comes).verdict in (Verdict.OK, Verdict.WARNING)
+    monkeypatch.setattr(place, "LEAST_BYTES", 1 << 60)
+    assert place.space(place_that_comes).verdict is Verdict.MISSING
+
+
+def test_a_port_in_use_is_told_of(home: Home) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        home.remember(Choices(port=taken.getsockname()[1]))
+        assert place.port(home).verdict is Verdict.MISSING
+    assert place.port(home).verdict is Verdict.OK
+
+
+def test_files_of_the_future_tell_of_a_clock_that_was_set_back(home: Home) -> None:
+    home.store.touch()
+    now = datetime.now(UTC)
+    os.utime(home.store, (now.timestamp(), now.timestamp()))
+    assert place.clock(home, now).verdict is Verdict.OK
+    assert place.clock(home, now - timedelta(hours=1)).verdict is Verdict.WARNING
+
+
+@pytest.mark.parametrize(
+    ("state", "verdict"),
+    [
+        (State.ABSENT, Verdict.NOTE),
+        (State.DOWN, Verdict.NOTE),
+        (State.STARTING, Verdict.NOTE),
+        (State.UP, Verdict.OK),
+        (State.SILENT, Verdict.WARNING),
+        (State.DIED, Verdict.WARNING),
+    ],
+)
+def test_a_process_is_well_or_not(state: State, verdict: Verdict) -> None:
+    (found,) = health.process(Condition(home="/h", state=state))
+    assert found.verdict is verdict
+
+
+def test_a_node_that_is_not_ready_is_told_of() -> None:
+    nodes = (
+        NodeCondition(name="node01", is_ready=True),
+        NodeCondition(name="node02", is_ready=False, message="it sleeps"),
+    )
+    _, *found = health.process(Condition(home="/h", state=State.UP, nodes=nodes))
+    assert [each.verdict for each in found] == [Verdict.OK, Verdict.WARNING]
+
+
+def test_port_forward_is_said_not_to_work() -> None:
+    assert any("port-forward" in each.name and "SPDY" in each.cause for each in health.limits())
+
+
+def test_all_that_is_missing_is_said_in_one_sentence(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "user", lambda: missing("root", "no root", "use sudo"))
+    monkeypatch.setattr(programs, "keeper", lambda: missing("keeper", "no keeper", "build it"))
+    monkeypatch.setattr(programs, "all_found", lambda: iter(()))
+    with pytest.raises(ConfigError) as refused:
+        examining.check(home)
+    assert str(refused.value) == (
+        "this machine is not ready for it: no root (use sudo); no keeper (build it)"
+    )
+    assert refused.value.reason == "NotAble"
+    monkeypatch.setattr(programs, "keeper", lambda: ok("keeper", "there"))
+    with pytest.raises(ConfigError) as refused:
+        examining.check(home)
+    assert (str(refused.value), refused.value.reason) == ("no root; use sudo", "NotRoot")

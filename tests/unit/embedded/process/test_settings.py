@@ -1,0 +1,63 @@
+"""What a start is made of."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from kubevirt.base.errors import ConfigError
+from kubevirt.embedded.home import Choices
+from kubevirt.embedded.process import settings
+from kubevirt.embedded.process.settings import Settings, Wishes, choose
+
+
+@pytest.fixture(autouse=True)
+def keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "keeper"
+    place.touch()
+    monkeypatch.setattr(settings, "_keepers", lambda: (tmp_path / "nowhere", place))
+    return place
+
+
+def chosen(remembered: Choices | None = None, **said: int) -> Settings:
+    return choose(Wishes(home=Path("/home"), **said), remembered or Choices())
+
+
+def test_nothing_said_gives_one_node_on_the_usual_port() -> None:
+    found = chosen()
+    assert (found.url, found.nodes) == ("https://127.0.0.1:6443", ("node01",))
+    assert (found.pods, found.services) == ("10.244.0.0/16", "10.96.0.0/16")
+
+
+def test_what_was_chosen_once_stays() -> None:
+    first = chosen(port=7000, nodes=2)
+    assert chosen(first.choices) == first
+
+
+def test_what_is_said_now_counts_more() -> None:
+    assert chosen(Choices(port=7000, nodes=2), port=7001, nodes=1).choices.port == 7001
+
+
+def test_any_port_is_one_that_is_free() -> None:
+    port = chosen(Choices(port=7000), port=0).port
+    assert port not in (0, 7000)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", port))
+
+
+@pytest.mark.parametrize("port", [-1, 65536])
+def test_a_port_is_a_number_of_two_bytes(port: int) -> None:
+    with pytest.raises(ConfigError, match=f"{port} is no port"):
+        chosen(port=port)
+
+
+@pytest.mark.parametrize("nodes", [-1, 9])
+def test_a_machine_has_a_few_nodes(nodes: int) -> None:
+    with pytest.raises(ConfigError, match="no number of nodes"):
+        chosen(nodes=nodes)
+
+
+def test_a_keeper_that_is_not_built_is_said_to_be_so(keeper: Path) -> None:
+    keeper.unlink()
+    with pytest.raises(ConfigError, match=r"not built.*make bootstrap"):
+        chosen()
