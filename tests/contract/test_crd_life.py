@@ -226,6 +226,16 @@ async def test_what_a_kind_is_cannot_change(workshop: Workshop, change: Json, fi
     assert field in {cause.field for cause in caught.value.causes}
 
 
+async def test_a_client_is_told_what_to_fill_in_of_a_path(workshop: Workshop) -> None:
+    """Generators of clients and of random requests gave up on paths whose blanks nobody had named."""
+    await workshop.define(version("v1", schema(a=TEXT)))
+    document = await workshop.served(f"/openapi/v3/apis/{workshop.group}/v1")
+    path = f"/apis/{workshop.group}/v1/namespaces/{{namespace}}/tools/{{name}}"
+    blanks = [each for each in document["paths"][path]["parameters"] if each["in"] == "path"]
+    assert {each["name"] for each in blanks} == {"name", "namespace"}
+    assert all(each["required"] for each in blanks)
+
+
 async def test_kubectl_is_told_which_patches_a_custom_resource_takes(workshop: Workshop) -> None:
     """It sends what it finds there: `kubectl apply` of a change failed when strategic patches were."""
     await workshop.define(version("v1", schema(a=TEXT)))

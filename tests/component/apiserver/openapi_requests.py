@@ -177,6 +177,8 @@ def operations(document: Schema) -> Iterator[Operation]:
     components = document["components"]["schemas"]
     for path, methods in document["paths"].items():
         for method, said in methods.items():
+            if method == "parameters":
+                continue
             content = said.get("requestBody", {}).get("content", {})
             schemas = [each["schema"] for each in content.values()]
             yield Operation(

@@ -79,7 +79,7 @@ def v3(group: Group, version: str) -> Document:
         "openapi": "3.0.0",
         "info": {"title": "Kubernetes", "version": version},
         "paths": {
-            path: operations
+            path: {**operations, **_blanks(path)}
             for kind, each in group.of_version(version)
             for path, operations in _paths(kind, each)
         },
@@ -172,6 +172,14 @@ def _gvk(kind: Kind, version: Version) -> Schema:
 
 
 # Paths
+
+
+def _blanks(path: str) -> Document:
+    """What has to be filled in of a path; clients that are made from the document ask for it."""
+    found = [each for each in ("name", "namespace") if f"{{{each}}}" in path]
+    text = {"type": "string", "uniqueItems": True}
+    told = [{"name": each, "in": "path", "required": True, "schema": text} for each in found]
+    return {"parameters": told} if told else {}
 
 
 def _paths(kind: Kind, version: Version) -> Iterator[tuple[str, Document]]:

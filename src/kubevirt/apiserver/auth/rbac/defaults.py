@@ -1,8 +1,9 @@
 """The roles and bindings that every cluster starts with, as Kubernetes 1.34 has them.
 
 People bind `admin`, `edit` and `view`, operators add to these by label, so what is in them is part of the API.
-The cluster roles are in a table, `cluster_roles.txt`. Those of the controllers in Kubernetes' own controller
-manager are not there, since none of these runs here.
+The cluster roles are in a table, `cluster_roles.txt`. Of the controllers in Kubernetes' own controller manager
+only those are there whose work is done by somebody who asks this server: the others do not run here, or are
+part of it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,6 +43,7 @@ _CLUSTER_BINDINGS: Final[dict[str, Sequence[tuple[str, str]]]] = {
     "system:public-info-viewer": [("Group", AUTHENTICATED), ("Group", UNAUTHENTICATED)],
     "system:node-proxier": [("User", "system:kube-proxy")],
     "system:kube-controller-manager": [("User", "system:kube-controller-manager")],
+    "system:controller:node-controller": [("ServiceAccount", "kube-system/node-controller")],
     "system:kube-dns": [("ServiceAccount", "kube-system/kube-dns")],
     "system:kube-scheduler": [("User", "system:kube-scheduler")],
     "system:volume-scheduler": [("User", "system:kube-scheduler")],
