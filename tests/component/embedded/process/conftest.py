@@ -1,0 +1,104 @@
+"""virtctl as a user calls it, and homes that leave nothing behind."""
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kubevirt.base.commands import SEARCH_PATH
+from kubevirt.embedded.home import Home
+
+LIMIT_S = 90
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Virtctl:
+    """Of one user, with a kubeconfig and a home of their own."""
+
+    folder: Path
+
+    @property
+    def home(self) -> Home:
+        return Home(self.folder / "home")
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self.folder / "user-kubeconfig"
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {
+            "PATH": SEARCH_PATH,
+            "HOME": str(self.folder),
+            "KUBECONFIG": str(self.kubeconfig),
+            "KUBEVIRT_HOME": str(self.home.path),
+        }
+
+    def __call__(self, *words: str, uid: int | None = None) -> Done:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-m", "kubevirt.cli", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT_S,
+            env=self.env,
+            user=uid,
+            cwd="/",
+        )
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def up(self, *words: str) -> Done:
+        done = self("up", "--port", "0", *words)
+        assert done.code == 0, done.err
+        return done
+
+    @property
+    def pid(self) -> int:
+        found = self.home.holder
+        assert found is not None
+        return found
+
+    def kill(self) -> None:
+        """The process, and waits until nothing of it holds the home."""
+        pidfd = os.pidfd_open(self.pid)
+        try:
+            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+            assert select.select([pidfd], [], [], LIMIT_S)[0]
+        finally:
+            os.close(pidfd)
+
+
+@pytest.fixture
+def virtctl() -> Iterator[Virtctl]:
+    if os.geteuid() != 0:
+        pytest.skip("an embedded home is root's: run as root")
+    # Not pytest's own folder: the path of a home has to be short.
+    folder = Path(tempfile.mkdtemp(prefix="kv-", dir="/tmp"))
+    folder.chmod(0o755)
+    caller = Virtctl(folder)
+    try:
+        yield caller
+    finally:
+        if caller.home.is_there:
+            caller("down", "--delete-data")
+        pid = caller.home.holder
+        if pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(folder, ignore_errors=True)
