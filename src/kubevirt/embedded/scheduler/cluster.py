@@ -7,6 +7,7 @@ import msgspec
 from kubevirt.api.core.node import Node
 from kubevirt.api.core.pod import Pod
 from kubevirt.embedded.scheduler import demand
+from kubevirt.embedded.scheduler.storage import Storage
 
 ENDED = ("Succeeded", "Failed")
 
@@ -16,6 +17,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     node: Node
     pods: Sequence[Pod] = ()
+    counted: demand.Amounts | None = None
+    """What they take together, where somebody keeps count of it."""
 
     @property
     def name(self) -> str:
@@ -23,6 +26,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def taken(self) -> demand.Amounts:
+        if self.counted is not None:
+            return self.counted
         return demand.added(demand.of_pod(pod) for pod in self.pods)
 
     @property
@@ -34,18 +39,7 @@ class Cluster(msgspec.Struct, frozen=True, kw_only=True):
     places: Sequence[Place] = ()
     namespaces: Mapping[str, Mapping[str, str]] = {}
     """The labels of each, for those who look for pods by them."""
-
-
-def assembled(
-    nodes: Sequence[Node], pods: Sequence[Pod], namespaces: Mapping[str, Mapping[str, str]]
-) -> Cluster:
-    by_node: dict[str, list[Pod]] = {}
-    for pod in pods:
-        node = demand.spec_of(pod).node_name
-        if node and not has_ended(pod):
-            by_node.setdefault(node, []).append(pod)
-    places = [Place(node=node, pods=by_node.get(node.metadata.name or "", ())) for node in nodes]
-    return Cluster(places=places, namespaces=namespaces)
+    storage: Storage = Storage()
 
 
 def has_ended(pod: Pod) -> bool:

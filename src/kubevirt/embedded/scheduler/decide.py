@@ -5,7 +5,7 @@ from collections import Counter
 import msgspec
 
 from kubevirt.api.core.pod import Pod
-from kubevirt.embedded.scheduler import fits, scores
+from kubevirt.embedded.scheduler import fits, scores, storage
 from kubevirt.embedded.scheduler.cluster import Cluster
 from kubevirt.embedded.scheduler.demand import spec_of
 
@@ -22,6 +22,8 @@ def decide(pod: Pod, cluster: Cluster) -> Chosen | Nowhere:
     """The same for the same cluster, in whatever order its nodes come."""
     if not cluster.places:
         return Nowhere("no nodes available to schedule pods")
+    if trouble := storage.trouble(pod, cluster.storage):
+        return Nowhere(f"0/{len(cluster.places)} nodes are available: {trouble}.")
     found = {place.name: fits.reasons(pod, place, cluster) for place in cluster.places}
     possible = [place for place in cluster.places if not found[place.name]]
     if not possible:

@@ -3,18 +3,19 @@
 The first function that finds anything decides; it may find several things of its own kind.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from kubevirt.api.core.node import Taint
 from kubevirt.api.core.pod import Pod
-from kubevirt.api.core.scheduling import PodAffinityTerm, Toleration
+from kubevirt.api.core.scheduling import PodAffinityTerm
 from kubevirt.api.meta import LabelSelector, LabelSelectorRequirement
 from kubevirt.base.quantity import ZERO
-from kubevirt.embedded.scheduler import demand, wishes
+from kubevirt.embedded.scheduler import demand, storage, wishes
 from kubevirt.embedded.scheduler.cluster import Cluster, Place
 from kubevirt.embedded.scheduler.demand import spec_of
 from kubevirt.embedded.scheduler.selecting import Labels, selects, term_selects
+from kubevirt.embedded.scheduler.tolerations import is_tolerated
 
 UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
 _ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  # compared, not bound
@@ -31,7 +32,7 @@ def reasons(pod: Pod, place: Place, cluster: Cluster) -> list[str]:
 
 def _cordoned(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
     taint = Taint(key=UNSCHEDULABLE, effect="NoSchedule")
-    if place.node.spec.unschedulable and not _is_tolerated(taint, spec_of(pod).tolerations):
+    if place.node.spec.unschedulable and not is_tolerated(taint, spec_of(pod).tolerations):
         yield "node(s) were unschedulable"
 
 
@@ -42,23 +43,9 @@ def _named(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
 
 def _tainted(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
     for taint in place.node.spec.taints:
-        if taint.effect in _KEEPS_OUT and not _is_tolerated(taint, spec_of(pod).tolerations):
+        if taint.effect in _KEEPS_OUT and not is_tolerated(taint, spec_of(pod).tolerations):
             yield f"node(s) had untolerated taint {{{taint.key}: {taint.value or ''}}}"
             return  # the first is told, as by Kubernetes
-
-
-def _is_tolerated(taint: Taint, tolerations: Iterable[Toleration]) -> bool:
-    return any(_tolerates(each, taint) for each in tolerations)
-
-
-def _tolerates(toleration: Toleration, taint: Taint) -> bool:
-    if toleration.effect and toleration.effect != taint.effect:
-        return False
-    if toleration.key and toleration.key != taint.key:
-        return False
-    if toleration.operator == "Exists":
-        return True
-    return bool(toleration.key) and (toleration.value or "") == (taint.value or "")
 
 
 def _elsewhere(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
@@ -72,8 +59,11 @@ def _elsewhere(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
 
 
 def _ports(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
+    wanted = demand.host_ports(pod)
+    if not wanted:
+        return
     taken = [port for other in place.pods for port in demand.host_ports(other)]
-    if any(_collide(one, other) for one in demand.host_ports(pod) for other in taken):
+    if any(_collide(one, other) for one in wanted for other in taken):
         yield "node(s) didn't have free ports for the requested pod ports"
 
 
@@ -90,6 +80,23 @@ def _room(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
     for name, amount in sorted(demand.of_pod(pod).items()):
         if amount and taken.get(name, ZERO) + amount > offered.get(name, ZERO):
             yield f"Insufficient {name}"
+
+
+def _exclusive_claims(pod: Pod, _: Place, cluster: Cluster) -> Iterator[str]:
+    mine = storage.exclusive(pod, cluster.storage)
+    if mine and any(
+        mine.intersection(storage.claim_keys(other))
+        for there in cluster.places
+        for other in there.pods
+    ):
+        yield (
+            "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode "
+            "already in-use by another pod"
+        )
+
+
+def _volumes(pod: Pod, place: Place, cluster: Cluster) -> Iterator[str]:
+    yield from storage.reasons(pod, place.node, cluster.storage)
 
 
 # Neighbours
@@ -170,5 +177,6 @@ def _with_own_labels(term: PodAffinityTerm, own: Labels) -> LabelSelector | None
 
 _Look = Callable[[Pod, Place, Cluster], Iterator[str]]
 _LOOKS: Final[Sequence[_Look]] = (
-    *(_cordoned, _named, _tainted, _elsewhere, _ports, _room, _neighbours),
+    *(_cordoned, _named, _tainted, _elsewhere, _ports, _room),
+    *(_exclusive_claims, _volumes, _neighbours),
 )

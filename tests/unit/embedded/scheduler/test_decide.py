@@ -5,7 +5,7 @@ import random
 import msgspec
 from tests.unit.embedded.scheduler.objects import a_cluster, a_node, a_pod
 
-from kubevirt.embedded.scheduler.cluster import Place, assembled
+from kubevirt.embedded.scheduler.cluster import Place
 from kubevirt.embedded.scheduler.decide import Chosen, Nowhere, decide, in_turn
 
 
@@ -64,15 +64,3 @@ def test_the_order_of_nodes_does_not_matter() -> None:
 def test_the_more_important_and_the_older_come_first() -> None:
     pods = [a_pod("b"), a_pod("a"), a_pod("vip", priority=10)]
     assert [pod.metadata.name for pod in in_turn(pods)] == ["vip", "a", "b"]
-
-
-def test_a_pod_that_has_ended_takes_no_room() -> None:
-    done = msgspec.convert(
-        {
-            **msgspec.to_builtins(a_pod("done", requests={"cpu": "2"}, nodeName="one")),
-            "status": {"phase": "Succeeded"},
-        },
-        type(a_pod()),
-    )
-    cluster = assembled([a_node("one")], [done], {})
-    assert decide(a_pod(requests={"cpu": "2"}), cluster) == Chosen("one")
