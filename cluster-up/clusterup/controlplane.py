@@ -45,6 +45,7 @@ class ControlPlane:
     """Whether its data outlives the machine's crash. A test cluster outlives those of its programs
     only, and is faster for it."""
     more_api_flags: Mapping[str, str] = field(default_factory=dict)
+    more_manager_flags: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def url(self) -> str:
@@ -122,6 +123,7 @@ class ControlPlane:
                 "use-service-account-credentials": "true",
                 "allocate-node-cidrs": "false",
                 "feature-gates": FEATURE_GATES,
+                **self.more_manager_flags,
             },
         )
 

@@ -6,7 +6,8 @@ and any number of them run side by side. Its programs die with the thread that s
     async with LightCluster() as cluster:
         client = await connect(cluster.kubeconfig)
 
-Nodes, pods that run and a scheduler are in `cluster.py`.
+Nodes and pods that run are in `cluster.py`. A scheduler comes only where it is asked for: most tests want
+their pods left alone.
 """
 
 import asyncio
@@ -36,7 +37,7 @@ from clusterup import (
     waiting,
 )
 
-PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 _START_LIMIT_S = 120.0
 """A cold machine with busy cores; the usual time is a few seconds."""
 
@@ -50,19 +51,23 @@ class LightCluster:
         provider: str = settings.DEFAULT_PROVIDER,
         aggregator_routing: bool = False,
         controllers: str = "*",
+        has_scheduler: bool = False,
         api_flags: Mapping[str, str] | None = None,
+        manager_flags: Mapping[str, str] | None = None,
         is_durable: bool = False,
         keep_folder: bool = False,
     ) -> None:
         """`aggregator_routing` sends calls for a service to its endpoints, as a whole cluster does;
         off, a service of type ExternalName can name a server on the loopback address, which no
-        endpoint may. `controllers` and `api_flags` are handed to the programs. `is_durable` has
-        etcd wait for the disk. `keep_folder` leaves logs and data behind for a post-mortem.
+        endpoint may. `controllers` and the flags are handed to the programs. `is_durable` has etcd
+        wait for the disk. `keep_folder` leaves logs and data behind for a post-mortem.
         """
         self._provider = provider
         self._aggregator_routing = aggregator_routing
         self._controllers = controllers
+        self._has_scheduler = has_scheduler
         self._api_flags = dict(api_flags or {})
+        self._manager_flags = dict(manager_flags or {})
         self._is_durable = is_durable
         self._keep_folder = keep_folder
         self._ports: list[ports.Port] = []
@@ -254,8 +259,8 @@ class LightCluster:
 
     def _prepare(self, programs: binaries.Binaries) -> None:
         self._folder = folder = Path(tempfile.mkdtemp(prefix="kubevirt-light-"))
-        self._ports = [ports.take() for _ in range(4)]
-        api_port, etcd_port, peer_port, manager_port = (port.number for port in self._ports)
+        self._ports = [ports.take() for _ in range(5 if self._has_scheduler else 4)]
+        api_port, etcd_port, peer_port, manager_port, *more = (port.number for port in self._ports)
         self._plane = controlplane.ControlPlane(
             programs=programs,
             trust=pki.Pki.create(folder / "pki", server_names=[controlplane.SERVICE_API]),
@@ -265,11 +270,13 @@ class LightCluster:
             etcd_port=etcd_port,
             etcd_peer_port=peer_port,
             manager_port=manager_port,
+            scheduler_port=more[0] if more else None,
             publishes_itself=False,
             aggregator_routing=self._aggregator_routing,
             controllers=self._controllers,
             is_durable=self._is_durable,
             more_api_flags=self._api_flags,
+            more_manager_flags=self._manager_flags,
         )
         self._plane.prepare()
         self._write_kubeconfigs(self._plane)
@@ -282,11 +289,10 @@ class LightCluster:
             authority=plane.trust.ca_file.read_bytes(),
             client=admin,
         )
-        plane.trust.kubeconfig(
-            self.folder / "controller-manager.kubeconfig",
-            server=plane.url,
-            user="system:kube-controller-manager",
-        )
+        for name in ("controller-manager", "scheduler"):
+            plane.trust.kubeconfig(
+                self.folder / f"{name}.kubeconfig", server=plane.url, user=f"system:kube-{name}"
+            )
         self._api = api.Api(
             plane.url,
             authority=plane.trust.ca_file,
@@ -305,6 +311,8 @@ class LightCluster:
             "kube-controller-manager",
             plane.controller_manager(self.folder / "controller-manager.kubeconfig"),
         )
+        if self._has_scheduler:
+            self._start("kube-scheduler", plane.scheduler(self.folder / "scheduler.kubeconfig"))
         path = "/api/v1/namespaces/default/serviceaccounts/default"
         await self._wait(lambda: self._admin().exists(path), "the first service account")
 
