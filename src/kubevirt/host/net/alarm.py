@@ -38,7 +38,7 @@ class Alarm:
         self._loop = asyncio.get_running_loop()
         self._rung = asyncio.Event()
         self._socket = namespace.call(lambda: _listening(subject))
-        self._loop.add_reader(self._socket, self._ring)
+        self._loop.add_reader(self._socket, self._hear)
 
     def __enter__(self) -> Self:
         return self
@@ -57,7 +57,11 @@ class Alarm:
         await self._rung.wait()
         self._rung.clear()
 
-    def _ring(self) -> None:
+    def ring(self) -> None:
+        """For those who have another reason to look."""
+        self._rung.set()
+
+    def _hear(self) -> None:
         self._rung.set()
         with suppress(OSError):  # nothing more to read, or more than there was room for
             while True:

@@ -9,6 +9,7 @@ import msgspec
 class Resolver(msgspec.Struct, frozen=True, kw_only=True):
     nameservers: tuple[str, ...] = ()
     search_domains: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
     @property
     def is_reachable(self) -> bool:
@@ -24,6 +25,7 @@ def parse(text: str) -> Resolver:
     """As libc reads it: the last `search` or `domain` counts, and what it cannot read it skips."""
     nameservers: list[str] = []
     domains: list[str] = []
+    options: list[str] = []
     for line in text.splitlines():
         match line.split():
             case ["nameserver", server, *_]:
@@ -31,4 +33,8 @@ def parse(text: str) -> Resolver:
                     nameservers.append(str(ip_address(server.partition("%")[0])))
             case ["search" | "domain", *names]:
                 domains = names
-    return Resolver(nameservers=tuple(nameservers), search_domains=tuple(domains))
+            case ["options", *words]:
+                options += words
+    return Resolver(
+        nameservers=tuple(nameservers), search_domains=tuple(domains), options=tuple(options)
+    )

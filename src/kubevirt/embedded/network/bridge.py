@@ -1,0 +1,159 @@
+"""The bridge on which all pods hang, and the way out of it.
+
+    await machine.run(lambda: bridge.make(settings))      # the MTU that pods have; nothing to do the second time
+    await machine.run(lambda: bridge.take_away(settings))
+
+Of the machine itself one thing is changed, told and undone: links by which it reaches anything must let
+answers through, so their forwarding is switched on, each by itself, where it is off. The switch for the whole
+machine is not touched.
+"""
+
+from collections.abc import Iterable, Sequence
+from ipaddress import ip_interface, ip_network
+from typing import Final
+
+import msgspec
+
+from kubevirt.base.errors import ConfigError
+from kubevirt.base.files import Root
+from kubevirt.base.log import get_logger
+from kubevirt.embedded.network.settings import NetworkSettings
+from kubevirt.host.net import table
+from kubevirt.host.net.home import LINK_PREFIX as GUEST_LINK_PREFIX
+from kubevirt.host.net.kernel import Kernel, Seen
+from kubevirt.virt.network.facts import Route
+
+log = get_logger(__name__)
+
+BRIDGE_PREFIX: Final = "kvpy"
+"""Of the bridges of all homes."""
+LINK_PREFIX: Final = "kvp"
+USUAL_MTU: Final = 1500
+FORWARDERS: Final = "forwarders.json"
+_LIMIT: Final = 65536
+
+
+class NameTaken(ConfigError):  # noqa: N818  # it is what the name is
+    """Somebody else has a link by the name that ours should have."""
+
+    def __init__(self, link: Seen) -> None:
+        what = f"a {link.kind}" if link.kind else "a network card"
+        super().__init__(
+            f"the network needs a bridge {link.name}, but there is {what} by that name which is not ours; "
+            f"rename it or remove it with: ip link delete {link.name}",
+            reason="NameTaken",
+        )
+
+
+def make(settings: NetworkSettings) -> int:
+    """In a thread of the machine's namespace. What is as it should be is not touched."""
+    with Kernel() as kernel:
+        uplinks = _uplinks(kernel)
+        mtu = min((link.mtu for link in uplinks), default=USUAL_MTU)
+        bridge = _bridge(kernel, settings, mtu)
+        for key, value in _switches(settings.bridge):
+            if kernel.setting(key) != value:
+                kernel.set_setting(key, value)
+        if not bridge.is_up:
+            kernel.set_up(bridge)
+        # So that the machine itself has an address to ask Services from, and asks nobody outside.
+        route = Route(destination=settings.services, gateway=None)
+        if route not in kernel.routes(bridge):
+            kernel.add_route(bridge, route)
+        _let_through(kernel, settings, uplinks)
+        if kernel.journal.changes:
+            log.info("the bridge was made or mended", changes=kernel.journal.changes[:20])
+        return mtu
+
+
+def take_away(settings: NetworkSettings) -> None:
+    """All of it, in the order in which nothing is open to strangers meanwhile."""
+    with Kernel() as kernel:
+        found = kernel.find(settings.bridge)
+        if found is not None and _is_ours(found, settings):
+            for link in kernel.links():
+                if link.bridge == found.index and link.name.startswith(LINK_PREFIX):
+                    kernel.delete(link)
+            kernel.delete(found)
+        table.unload(settings.table)
+        _stop_letting_through(kernel, settings)
+
+
+def _bridge(kernel: Kernel, settings: NetworkSettings, mtu: int) -> Seen:
+    found = kernel.find(settings.bridge)
+    if found is not None and not _is_ours(found, settings):
+        raise NameTaken(found)
+    if found is None:
+        found = kernel.add_bridge(settings.bridge, mac=settings.bridge_mac)
+    if found.mtu != mtu:
+        kernel.set_mtu(found, mtu)
+    address = ip_interface(f"{settings.gateway}/{settings.pod_range.prefixlen}")
+    if address not in kernel.addresses(found):
+        kernel.add_address(found, address)
+    return found
+
+
+def _is_ours(link: Seen, settings: NetworkSettings) -> bool:
+    return link.kind == "bridge" and link.mac == settings.bridge_mac
+
+
+def _switches(bridge: str) -> Iterable[tuple[str, str]]:
+    yield _forwarding(bridge), "1"
+    # Pods are kept from each other, so we answer when one asks for another, and at once.
+    yield f"net/ipv4/conf/{bridge}/proxy_arp_pvlan", "1"
+    yield f"net/ipv4/neigh/{bridge}/proxy_delay", "0"
+    yield f"net/ipv4/conf/{bridge}/send_redirects", "0"
+
+
+def _uplinks(kernel: Kernel) -> tuple[Seen, ...]:
+    """Links by which the machine reaches anything; answers come in by them."""
+    used = {
+        index
+        for destination, index in kernel.route_destinations()
+        if ip_network(destination).version == 4
+    }
+    others = ("lo", BRIDGE_PREFIX, GUEST_LINK_PREFIX)
+    return tuple(
+        link for link in kernel.links() if link.index in used and not link.name.startswith(others)
+    )
+
+
+def _let_through(kernel: Kernel, settings: NetworkSettings, uplinks: Sequence[Seen]) -> None:
+    off = [link.name for link in uplinks if kernel.setting(_forwarding(link.name)) == "0"]
+    if not off:
+        return
+    _write(settings, sorted({*_read(settings), *off}))  # before it is done: a crash forgets nothing
+    for name in off:
+        kernel.set_setting(_forwarding(name), "1")
+
+
+def _stop_letting_through(kernel: Kernel, settings: NetworkSettings) -> None:
+    """Unless somebody else needs it by now: another home, or the whole machine."""
+    others = [
+        link.name
+        for link in kernel.links()
+        if link.name.startswith((BRIDGE_PREFIX, GUEST_LINK_PREFIX))
+    ]
+    if not others and kernel.setting("net/ipv4/ip_forward") == "0":
+        for name in _read(settings):
+            if kernel.setting(_forwarding(name)) == "1":
+                kernel.set_setting(_forwarding(name), "0")
+    with Root.open(settings.folder) as root:
+        root.unlink(FORWARDERS, missing_ok=True)
+
+
+def _read(settings: NetworkSettings) -> list[str]:
+    with Root.open(settings.folder) as root:
+        try:
+            return msgspec.json.decode(root.read(FORWARDERS, limit=_LIMIT), type=list[str])
+        except (FileNotFoundError, msgspec.DecodeError):
+            return []
+
+
+def _write(settings: NetworkSettings, names: Sequence[str]) -> None:
+    with Root.open(settings.folder) as root:
+        root.write(FORWARDERS, msgspec.json.encode(names))
+
+
+def _forwarding(link: str) -> str:
+    return f"net/ipv4/conf/{link}/forwarding"

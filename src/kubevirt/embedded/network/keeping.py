@@ -1,0 +1,215 @@
+"""Three things kept as they should be, each by a loop that looks when it hears of a change.
+
+    Rules   the table of nftables, as Services and their endpoints ask; also when somebody flushed it
+    Names   the name server, likewise
+    Links   the bridge and the cables; also when somebody removed them or switched forwarding off
+
+A change is heard of, not read: each look compares everything, and does nothing where nothing differs.
+"""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final
+
+from kubevirt.base.clock import Clock
+from kubevirt.base.errors import KubevirtError
+from kubevirt.base.log import get_logger
+from kubevirt.base.tasks import Latch
+from kubevirt.embedded.network.dns.records import Records, names_elsewhere, records
+from kubevirt.embedded.network.dns.server import Instance, NameServer
+from kubevirt.embedded.network.objects import EndpointSlice, Service
+from kubevirt.embedded.network.services.fronts import Backend, Front, fronts
+from kubevirt.embedded.network.services.rules import Place, table
+from kubevirt.embedded.network.settings import NetworkSettings
+from kubevirt.embedded.network.switchboard import Switchboard
+from kubevirt.host.net import table as nftables
+from kubevirt.host.net.alarm import LINKS, RULES, Alarm
+from kubevirt.host.net.netns import Namespace
+from kubevirt.kube.informer import Informer
+
+TOGETHER_S: Final = 0.03
+"""Changes that come so close are one."""
+NAMES_PAUSE_S: Final = 1.0
+"""Between two name servers: each is a process."""
+LINKS_PAUSE_S: Final = 1.0
+"""Between two looks at all links, which pods coming and going give cause for all the time."""
+ELSEWHERE_S: Final = 30.0
+"""How long addresses of names that are not ours are believed."""
+MOST_ELSEWHERE: Final = 100
+FIRST_PAUSE_S: Final = 0.5
+LONGEST_PAUSE_S: Final = 15.0
+
+log = get_logger(__name__)
+
+
+class Known:
+    """The Services and their endpoints, as the server tells of them."""
+
+    def __init__(self, services: Informer[Service], slices: Informer[EndpointSlice]) -> None:
+        self.services = services
+        self.slices = slices
+
+    async def wait(self) -> None:
+        await self.services.wait_synced()
+        await self.slices.wait_synced()
+
+    def tell(self, ring: Callable[[], None]) -> None:
+        """Of every change."""
+        self.services.add_handler(lambda _: ring())
+        self.slices.add_handler(lambda _: ring())
+
+
+class Rules:
+    def __init__(
+        self, settings: NetworkSettings, machine: Namespace, known: Known, names: NameServer
+    ) -> None:
+        self._settings = settings
+        self._machine = machine
+        self._known = known
+        self._names = names
+        self._lock = asyncio.Lock()
+
+    async def run(self, clock: Clock) -> None:
+        await self._known.wait()
+        with Alarm(self._machine, RULES) as alarm:
+            self._known.tell(alarm.ring)
+            alarm.ring()
+            await _keep(alarm, self.load, clock, TOGETHER_S, "the rules of Services")
+
+    async def load(self) -> None:
+        async with self._lock:
+            wanted = table(self._place, self._fronts())
+            if await self._machine.run(lambda: nftables.load(wanted)):
+                log.info("rules loaded", chains=len(wanted.chains))
+
+    @property
+    def _place(self) -> Place:
+        settings = self._settings
+        return Place(
+            table=settings.table,
+            bridge=settings.bridge,
+            pods=settings.pods,
+            services=settings.services,
+        )
+
+    def _fronts(self) -> Sequence[Front]:
+        """The names' are led to wherever they are served now, whatever a Service says of it."""
+        own = str(self._settings.dns_address)
+        others = [
+            front
+            for front in fronts(self._known.services, self._known.slices)
+            if front.address != own
+        ]
+        port = self._names.port
+        if port is None:
+            return others
+        backends = (Backend(str(self._settings.gateway), port),)
+        return [
+            *others,
+            *(
+                Front(
+                    name="kube-system/kube-dns",
+                    address=own,
+                    port=53,
+                    protocol=protocol,
+                    backends=backends,
+                )
+                for protocol in ("udp", "tcp")
+            ),
+        ]
+
+
+class Names:
+    def __init__(
+        self, settings: NetworkSettings, known: Known, server: NameServer, rules: Rules
+    ) -> None:
+        self.are_served = Latch()
+        """By a server to which the rules lead."""
+        self._settings = settings
+        self._known = known
+        self._server = server
+        self._rules = rules
+        self._stale = asyncio.Event()
+        self._led_to: int | None = None
+        self._former: list[Instance] = []
+        self._elsewhere: Mapping[str, Sequence[str]] = {}
+
+    async def run(self, clock: Clock) -> None:
+        await self._known.wait()
+        self._known.tell(self._stale.set)
+        while True:
+            await _until_done(self._publish, clock, "the names of the cluster")
+            await clock.sleep(NAMES_PAUSE_S)
+            try:
+                async with clock.timeout(ELSEWHERE_S if self._wanted() else None):
+                    await self._stale.wait()
+            except TimeoutError:
+                pass
+
+    def _wanted(self) -> set[str]:
+        return names_elsewhere(self._known.services, self._settings.domain)
+
+    async def _publish(self) -> None:
+        self._stale.clear()
+        self._elsewhere = await _addresses(self._wanted(), self._elsewhere)
+        before = await self._server.publish(self._records())
+        if before is not None:
+            self._former.append(before)
+        if self._server.port != self._led_to:
+            await self._rules.load()
+            self._led_to = self._server.port
+        while self._former:
+            self._server.retire(self._former.pop())
+        self.are_served.open()
+
+    def _records(self) -> Records:
+        known = self._known
+        return records(known.services, known.slices, self._settings.domain, self._elsewhere)
+
+
+class Links:
+    def __init__(self, switchboard: Switchboard, machine: Namespace) -> None:
+        self._switchboard = switchboard
+        self._machine = machine
+
+    async def run(self, clock: Clock) -> None:
+        with Alarm(self._machine, LINKS) as alarm:
+            await _keep(alarm, self._switchboard.mend, clock, LINKS_PAUSE_S, "the links of pods")
+
+
+async def _keep(
+    alarm: Alarm, look: Callable[[], Awaitable[None]], clock: Clock, pause_s: float, what: str
+) -> None:
+    while True:
+        await alarm.rings()
+        await clock.sleep(pause_s)
+        await _until_done(look, clock, what)
+
+
+async def _until_done(work: Callable[[], Awaitable[None]], clock: Clock, what: str) -> None:
+    pause = FIRST_PAUSE_S
+    while True:
+        try:
+            return await work()
+        except (KubevirtError, OSError) as error:
+            log.warning("cannot be kept up", what=what, reason=str(error), again_in_s=pause)
+            await clock.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_S)
+
+
+async def _addresses(
+    names: set[str], known: Mapping[str, Sequence[str]]
+) -> Mapping[str, Sequence[str]]:
+    """As the machine itself resolves them. For one that cannot be resolved now, what was known of it."""
+    found: dict[str, Sequence[str]] = {}
+    for name in sorted(names)[:MOST_ELSEWHERE]:
+        try:
+            answers = await asyncio.get_running_loop().getaddrinfo(
+                name, None, family=socket.AF_INET, type=socket.SOCK_STREAM
+            )
+        except OSError:
+            found[name] = known.get(name, ())
+        else:
+            found[name] = sorted({str(address[0]) for *_, address in answers})
+    return found

@@ -1,0 +1,141 @@
+"""Who is connected to the bridge: pods with their leases, and nodes that are not the machine itself.
+
+Kept as it should be by `mend`, which is called when the kernel tells of a change: a bridge that somebody
+removed is made again, and every cable plugged in again.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Final
+
+from kubevirt.base.errors import KubevirtError
+from kubevirt.base.log import get_logger
+from kubevirt.embedded.network import bridge, cables
+from kubevirt.embedded.network.cables import USUAL_SWITCHES, Cable
+from kubevirt.embedded.network.leases import Leases
+from kubevirt.embedded.network.settings import NetworkSettings
+from kubevirt.host.net.kernel import Kernel
+from kubevirt.host.net.netns import Namespace
+
+log = get_logger(__name__)
+
+AT_ONCE: Final = 4
+"""The kernel changes links one after the other; more threads would only wait for it."""
+
+
+class Switchboard:
+    def __init__(self, settings: NetworkSettings, machine: Namespace) -> None:
+        """Reads the leases that are there."""
+        self.settings = settings
+        self._machine = machine
+        self._mtu = bridge.USUAL_MTU
+        for name in ("pods", "nodes"):
+            (settings.folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._leases = Leases(settings.folder / "leases", settings.pod_range, settings.first_pod)
+        self._laid: dict[str, Cable] = {}
+        """By the pod's UID, or a name that is no UID for a node: what this process has seen laid."""
+        self._lock = asyncio.Lock()
+        """Between mending and taking away: nothing is mended that is on its way out."""
+        self._room = asyncio.Semaphore(AT_ONCE)
+
+    def close(self) -> None:
+        self._leases.close()
+
+    async def open(self) -> None:
+        """The bridge, and the namespaces of nodes."""
+        self._mtu = await self._machine.run(partial(bridge.make, self.settings))
+        for node in self.settings.nodes[1:]:
+            cable = self._node_cable(node)
+            await self._machine.run(partial(self._lay, cable))
+            self._laid[_of_node(node)] = cable
+
+    async def connect(
+        self, node: str, uid: str, name: str, switches: Mapping[str, str]
+    ) -> tuple[Path, IPv4Address]:
+        """The namespace and the address of a pod; what is there is found again."""
+        lease = self._leases.take(uid, node, name)
+        cable = self._laid.get(uid)
+        if cable is None:
+            cable = self._pod_cable(uid, IPv4Address(lease.address), switches)
+            async with self._room:
+                await self._machine.run(partial(self._lay, cable))
+            self._laid[uid] = cable
+        return cable.path, cable.address
+
+    async def disconnect(self, uid: str) -> None:
+        self._laid.pop(uid, None)
+        link, path = self.settings.link(uid), self._path(uid)
+        async with self._lock:
+            await self._machine.run(partial(cables.remove, link, path))
+        self._leases.give_back(uid)
+
+    async def mend(self) -> None:
+        async with self._lock:
+            self._mtu = await self._machine.run(partial(bridge.make, self.settings))
+            laid = dict(self._laid)
+            for owner in await self._machine.run(partial(self._unplugged, laid)):
+                if owner in self._laid:
+                    await self._plug_in(owner, laid[owner])
+
+    async def take_away(self) -> None:
+        """All of it."""
+        async with self._lock:
+            owners = [*self._leases.all, *map(_of_node, self.settings.nodes[1:])]
+            self._laid.clear()
+            for owner in owners:
+                link, path = self.settings.link(owner), self._path(owner)
+                await self._machine.run(partial(cables.remove, link, path))
+                self._leases.give_back(owner)
+            await self._machine.run(partial(bridge.take_away, self.settings))
+
+    def node_path(self, node: str) -> Path | None:
+        """Of its namespace; None for the machine's own."""
+        return None if node == self.settings.nodes[0] else self._path(_of_node(node))
+
+    def _lay(self, cable: Cable) -> None:
+        cables.lay(self.settings, cable, self._mtu)
+
+    def _unplugged(self, laid: Mapping[str, Cable]) -> list[str]:
+        with Kernel() as kernel:
+            found = kernel.need(self.settings.bridge)
+            links = {each.name: each for each in kernel.links()}
+            return [
+                owner for owner, cable in laid.items() if not cables.is_laid(found, links, cable)
+            ]
+
+    async def _plug_in(self, owner: str, cable: Cable) -> None:
+        try:
+            await self._machine.run(partial(self._lay, cable))
+        except KubevirtError as error:
+            log.warning("a pod's link cannot be mended", owner=owner, reason=str(error))
+        else:
+            log.warning("a pod's link was mended", owner=owner, link=cable.link)
+
+    def _pod_cable(self, uid: str, address: IPv4Address, switches: Mapping[str, str]) -> Cable:
+        return Cable(
+            link=self.settings.link(uid),
+            path=self._path(uid),
+            address=address,
+            switches=switches,
+        )
+
+    def _node_cable(self, node: str) -> Cable:
+        owner = _of_node(node)
+        return Cable(
+            link=self.settings.link(owner),
+            path=self._path(owner),
+            address=self.settings.node_address(node),
+            switches=USUAL_SWITCHES,
+        )
+
+    def _path(self, owner: str) -> Path:
+        kind, _, name = owner.rpartition("/")
+        folder = self.settings.folder / ("nodes" if kind else "pods")
+        return folder / "".join(each for each in name if each.isalnum() or each in "-.")[:64]
+
+
+def _of_node(node: str) -> str:
+    return f"node/{node}"
