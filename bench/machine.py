@@ -47,7 +47,7 @@ def _cpu() -> str:
 
 
 def _module_versions() -> dict[str, str]:
-    providers = (settings.PROVIDERS / settings.DEFAULT_PROVIDER, ROOT / "bench" / "peers")
+    providers = (settings.PROVIDERS / settings.KUBERNETES, ROOT / "bench" / "peers")
     wanted = ("client-go", "etcd", "kubernetes")
     modules = (module for folder in providers for module in binaries.read_modules(folder))
     return {module.name: module.version for module in modules if module.name in wanted}

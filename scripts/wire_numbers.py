@@ -159,7 +159,7 @@ def _folder(module: str) -> Path:
     """Where Go keeps the version that the provider is built from. Nothing is fetched."""
     found = subprocess.run(
         [binaries.find_go(), "list", "-mod=mod", "-m", "-f", "{{.Dir}}", module],
-        cwd=settings.PROVIDERS / settings.DEFAULT_PROVIDER / "kubernetes",
+        cwd=settings.PROVIDERS / settings.KUBERNETES / "kubernetes",
         env={**os.environ, "GOPROXY": "off", "GOFLAGS": "", "GOWORK": "off"},
         capture_output=True,
         text=True,

@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from tests.contract.embedded import EmbeddedServer
-
 from clusterup.light import LightCluster
+from clusterup.light_embedded import EmbeddedServer
 
 OURS = "kubevirt-py"
 KUBERNETES = "kube-apiserver and etcd"

@@ -19,6 +19,7 @@ from typing import TypeVar
 from clusterup import (
     binaries,
     cluster,
+    embedded,
     errors,
     external,
     light,
@@ -31,7 +32,6 @@ from clusterup import (
 FAILED = 1
 ALREADY_UP = 3
 EXTERNAL = "external"
-EMBEDDED = "embedded"
 
 T = TypeVar("T")
 
@@ -74,6 +74,9 @@ def _parser() -> argparse.ArgumentParser:
     ssh.add_argument("machine")
     ssh.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND")
     ssh.set_defaults(command=_ssh)
+    kubectl = commands.add_parser("kubectl", help="run the kubectl that is built here")
+    kubectl.add_argument("words", nargs=argparse.REMAINDER)
+    kubectl.set_defaults(command=_kubectl)
     logs = commands.add_parser("logs", help="show the log of a program, or which logs there are")
     logs.add_argument("machine", nargs="?")
     logs.add_argument("program", nargs="?")
@@ -83,17 +86,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _check_provider(chosen: settings.Settings) -> None:
-    if chosen.provider == EMBEDDED:
-        raise errors.ClusterError(
-            "KUBE_PROVIDER=embedded is not part of this version yet: the embedded cluster arrives "
-            "with `virtctl up`; until then use KUBE_PROVIDER=k8s-1.34, or external for the cluster "
-            "of your kubeconfig"
-        )
-    known = [path.parent.name for path in sorted(settings.PROVIDERS.glob("*/provider.toml"))]
-    if chosen.provider not in [*known, EXTERNAL]:
+    built = [path.parent.name for path in sorted(settings.PROVIDERS.glob("*/provider.toml"))]
+    known = [settings.EMBEDDED, *built, EXTERNAL]
+    if chosen.provider not in known:
         raise errors.ClusterError(
             f"KUBE_PROVIDER={chosen.provider} names no provider, so there is nothing to start; "
-            f"known are {', '.join([*known, EXTERNAL])}"
+            f"known are {', '.join(known)}"
         )
 
 
@@ -101,6 +99,9 @@ def _up(chosen: settings.Settings, _arguments: argparse.Namespace) -> None:
     say = progress.Progress("cluster-up")
     if chosen.provider == EXTERNAL:
         say.say(_run(external.describe()))
+        return
+    if chosen.provider == settings.EMBEDDED:
+        embedded.up(chosen)
         return
     _run(cluster.Cluster(chosen, say).up())
     say.say(f"{chosen.name} is up: {chosen.nodes} node(s); try cluster-up/kubectl.sh get nodes")
@@ -111,11 +112,18 @@ def _down(chosen: settings.Settings, _arguments: argparse.Namespace) -> None:
     if chosen.provider == EXTERNAL:
         say.say("the cluster of your kubeconfig was not started by cluster-up and is left alone")
         return
+    if chosen.provider == settings.EMBEDDED:
+        embedded.down(chosen)
+        return
     if not _run(cluster.Cluster(chosen, say).down()):
         say.say(f"no cluster {chosen.name} is up")
 
 
 def _list(chosen: settings.Settings, _arguments: argparse.Namespace) -> None:
+    if chosen.provider == settings.EMBEDDED:
+        for node, condition in embedded.nodes(chosen):
+            print(f"{node:<16}{condition}")
+        return
     found = _found(chosen)
     whole = cluster.Cluster(chosen, progress.Progress("cluster-up"))
     for name in [machines.CONTROL_PLANE, *found.nodes]:
@@ -128,29 +136,34 @@ def _condition(machine: machines.Machine) -> str:
 
 
 def _info(chosen: settings.Settings, _arguments: argparse.Namespace) -> None:
+    if chosen.provider == settings.EMBEDDED:
+        print(json.dumps(embedded.info(chosen), indent=2))
+        return
     print(json.dumps(dataclasses.asdict(_found(chosen)), indent=2))
 
 
 def _build(chosen: settings.Settings, arguments: argparse.Namespace) -> None:
-    if chosen.provider == EXTERNAL:
-        raise errors.ClusterError("the external provider has no programs to build")
+    if chosen.provider in {EXTERNAL, settings.EMBEDDED}:
+        raise errors.ClusterError(f"the {chosen.provider} provider has no programs to build")
     programs = binaries.Binaries(chosen.provider_folder, chosen.cache)
     wanted = light.PROGRAMS if arguments.light else programs.all_programs()
     _run(programs.ensure(wanted, progress.Progress("cluster-up")))
 
 
 def _ssh(chosen: settings.Settings, arguments: argparse.Namespace) -> None:
-    whole = cluster.Cluster(chosen, progress.Progress("cluster-up"))
-    machine = whole.machine(arguments.machine)
     words = [word for index, word in enumerate(arguments.words) if index or word != "--"]
-    command = machine.inside(words or [shutil.which("bash") or "/bin/sh"])
+    words = words or [shutil.which("bash") or "/bin/sh"]
+    if chosen.provider == settings.EMBEDDED:
+        command = embedded.inside(chosen, arguments.machine, words)
+    else:
+        whole = cluster.Cluster(chosen, progress.Progress("cluster-up"))
+        command = whole.machine(arguments.machine).inside(words)
     os.chdir("/")
     os.execvp(command[0], command)  # noqa: S606  # to become it is the point
 
 
 def _logs(chosen: settings.Settings, arguments: argparse.Namespace) -> None:
-    _found(chosen)
-    logs = {(path.parent.parent.name, path.stem): path for path in chosen.home.glob("*/logs/*.log")}
+    logs = _all_logs(chosen)
     if arguments.program is None:
         for machine, program in sorted(logs):
             if arguments.machine in {None, machine}:
@@ -163,6 +176,22 @@ def _logs(chosen: settings.Settings, arguments: argparse.Namespace) -> None:
             "`cluster-up/cli.sh logs` shows which there are"
         )
     _print(path, follow=arguments.follow)
+
+
+def _all_logs(chosen: settings.Settings) -> dict[tuple[str, str], Path]:
+    """By machine and program."""
+    if chosen.provider == settings.EMBEDDED:
+        return embedded.logs(chosen)
+    _found(chosen)
+    return {(path.parent.parent.name, path.stem): path for path in chosen.home.glob("*/logs/*.log")}
+
+
+def _kubectl(chosen: settings.Settings, arguments: argparse.Namespace) -> None:
+    if chosen.provider != settings.EMBEDDED:
+        raise errors.ClusterError("this is for the embedded provider; use cluster-up/kubectl.sh")
+    program = _run(embedded.kubectl(chosen, progress.Progress("cluster-up")))
+    environment = {**os.environ, "KUBECONFIG": embedded.info(chosen)["kubeconfig"]}
+    os.execve(program, [str(program), *arguments.words], environment)  # noqa: S606
 
 
 def _print(path: Path, *, follow: bool) -> None:

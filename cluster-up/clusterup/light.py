@@ -48,7 +48,7 @@ class LightCluster:
     def __init__(
         self,
         *,
-        provider: str = settings.DEFAULT_PROVIDER,
+        provider: str = settings.KUBERNETES,
         aggregator_routing: bool = False,
         controllers: str = "*",
         has_scheduler: bool = False,

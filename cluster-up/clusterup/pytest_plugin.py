@@ -79,5 +79,5 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def _programs() -> binaries.Binaries:
     return binaries.Binaries(
-        settings.PROVIDERS / settings.DEFAULT_PROVIDER, settings.cache_folder(os.environ)
+        settings.PROVIDERS / settings.KUBERNETES, settings.cache_folder(os.environ)
     )

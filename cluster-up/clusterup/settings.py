@@ -2,7 +2,7 @@
 
 | variable                 | meaning                                                   | default |
 |--------------------------|-----------------------------------------------------------|---------|
-| KUBE_PROVIDER            | which cluster                                             | k8s-1.34 |
+| KUBE_PROVIDER            | which cluster                                             | embedded |
 | KUBEVIRT_NUM_NODES       | how many nodes                                            | 1 |
 | KUBEVIRT_CACHE           | where built programs are kept                             | $XDG_CACHE_HOME/kubevirt-py |
 | KUBEVIRT_CLUSTER_UP_HOME | where a running cluster keeps its state, one folder each  | /var/lib/kubevirt-cluster-up |
@@ -16,7 +16,10 @@ from pathlib import Path
 
 from clusterup import errors
 
-DEFAULT_PROVIDER = "k8s-1.34"
+EMBEDDED = "embedded"
+"""This project's own Kubernetes for one machine, as `virtctl up` starts it."""
+KUBERNETES = "k8s-1.34"
+"""The real one, which the embedded one is held against."""
 MOST_NODES = 8
 """Each node is a kubelet, a container runtime and a proxy: about 250 MB before the first pod."""
 PROVIDERS = Path(__file__).resolve().parent.parent
@@ -39,7 +42,7 @@ class Settings:
 
 
 def from_environment(environ: Mapping[str, str]) -> Settings:
-    provider = environ.get("KUBE_PROVIDER") or DEFAULT_PROVIDER
+    provider = environ.get("KUBE_PROVIDER") or EMBEDDED
     name = environ.get("KUBEVIRT_CLUSTER_NAME") or provider
     if not _NAME.fullmatch(name):
         raise errors.ClusterError(

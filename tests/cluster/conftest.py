@@ -20,7 +20,7 @@ WANTED = (*cluster.PROGRAMS, "probe")
 def whole_programs(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Skip where a whole cluster cannot run, and say what would make it run."""
     programs = binaries.Binaries(
-        settings.PROVIDERS / settings.DEFAULT_PROVIDER, settings.cache_folder(os.environ)
+        settings.PROVIDERS / settings.KUBERNETES, settings.cache_folder(os.environ)
     )
     try:
         preflight.check(tmp_path_factory.getbasetemp(), programs, WANTED)

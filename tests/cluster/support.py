@@ -82,7 +82,7 @@ def make_provider(folder: Path, *, nodes: int = 1) -> Provider:
     name = f"test-{uuid.uuid4().hex[:8]}"
     environment = {
         **os.environ,
-        "KUBE_PROVIDER": settings.DEFAULT_PROVIDER,
+        "KUBE_PROVIDER": settings.KUBERNETES,
         "KUBEVIRT_CLUSTER_NAME": name,
         "KUBEVIRT_CLUSTER_UP_HOME": str(folder),
         "KUBEVIRT_NUM_NODES": str(nodes),
@@ -95,7 +95,7 @@ def tools_image() -> images.Image:
     found = shutil.which("busybox")
     assert found, "install the package busybox-static"
     programs = binaries.Binaries(
-        settings.PROVIDERS / settings.DEFAULT_PROVIDER, settings.cache_folder(os.environ)
+        settings.PROVIDERS / settings.KUBERNETES, settings.cache_folder(os.environ)
     )
     files = {
         "bin/busybox": images.File(Path(found).read_bytes()),

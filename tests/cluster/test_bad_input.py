@@ -38,7 +38,7 @@ async def test_an_unknown_provider_is_refused_with_those_that_are_known(
     assert outcome.code == 1
     assert outcome.stderr == (
         "cluster-up: KUBE_PROVIDER=k8s-9.99 names no provider, so there is nothing to start; "
-        "known are k8s-1.34, external\n"
+        "known are embedded, k8s-1.34, external\n"
     )
 
 
@@ -48,11 +48,16 @@ async def test_a_provider_is_no_path(environment: dict[str, str]) -> None:
     assert len(outcome.stderr.splitlines()) == 1
 
 
-async def test_the_embedded_provider_is_announced(environment: dict[str, str]) -> None:
-    outcome = await say("up.sh", environment | {"KUBE_PROVIDER": "embedded"})
-    assert outcome.code == 1
-    assert "not part of this version yet" in outcome.stderr
-    assert "KUBE_PROVIDER=k8s-1.34" in outcome.stderr
+async def test_an_embedded_cluster_that_is_not_up_cannot_be_entered(
+    environment: dict[str, str],
+) -> None:
+    for words in (["cli.sh", "ls"], ["cli.sh", "ssh", "node01"], ["kubectl.sh", "get", "nodes"]):
+        script, *rest = words
+        outcome = await processes.run(
+            SCRIPTS / script, *rest, env=environment | {"KUBE_PROVIDER": "embedded"}, check=False
+        )
+        assert outcome.code == 1
+        assert "no cluster embedded is up" in outcome.stderr
 
 
 @pytest.mark.parametrize("count", ["0", "-1", "9", "two", "1.5", "٢", "1e3"])

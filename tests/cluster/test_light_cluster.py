@@ -338,7 +338,7 @@ def public_folder() -> Iterator[Path]:
 
 
 def copy_programs(target: Path) -> None:
-    provider = settings.PROVIDERS / settings.DEFAULT_PROVIDER
+    provider = settings.PROVIDERS / settings.KUBERNETES
     ours = binaries.Binaries(provider, settings.cache_folder(os.environ))
     theirs = binaries.Binaries(provider, target)
     for name in light.PROGRAMS:

@@ -101,7 +101,7 @@ def test_the_key_of_a_program_changes_with_what_goes_into_it(
 
 
 def test_the_provider_has_one_version_of_kubernetes() -> None:
-    folder = settings.PROVIDERS / settings.DEFAULT_PROVIDER
+    folder = settings.PROVIDERS / settings.KUBERNETES
     (module,) = [one for one in binaries.read_modules(folder) if one.name == "kubernetes"]
     replaced = [
         line.split()[-1].strip()

@@ -123,7 +123,7 @@ async def test_a_program_that_fails_is_named_and_its_log_kept(
 
 def cache_of_links(folder: Path) -> binaries.Binaries:
     """The programs in a cache of the test's own, of which some can be replaced."""
-    where = settings.PROVIDERS / settings.DEFAULT_PROVIDER
+    where = settings.PROVIDERS / settings.KUBERNETES
     real = binaries.Binaries(where, settings.cache_folder(os.environ))
     ours = binaries.Binaries(where, folder)
     for name in cluster.PROGRAMS:

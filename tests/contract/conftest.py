@@ -18,10 +18,10 @@ from typing import Any, Protocol
 import pytest
 import pytest_asyncio
 from tests.contract import not_yet
-from tests.contract.embedded import EmbeddedServer
 from tests.contract.lamps import LAMP_CRD, LAMPS
 from tests.contract.mortal import MortalCluster, MortalEmbedded
 
+from clusterup.light_embedded import EmbeddedServer
 from clusterup.pytest_plugin import session_loop
 from kubevirt.api.resource import Resource
 from kubevirt.kube.access import kubeconfig

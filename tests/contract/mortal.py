@@ -3,9 +3,8 @@
 import shutil
 from pathlib import Path
 
-from tests.contract.embedded import EmbeddedServer
-
 from clusterup.light import LightCluster
+from clusterup.light_embedded import EmbeddedServer
 
 
 class MortalCluster(LightCluster):

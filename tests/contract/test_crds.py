@@ -10,9 +10,9 @@ import pytest
 import yaml
 from tests.contract.conftest import Server
 from tests.contract.containment import holds
-from tests.contract.embedded import EmbeddedServer
 
 from clusterup.light import LightCluster
+from clusterup.light_embedded import EmbeddedServer
 from clusterup.pytest_plugin import session_loop
 from kubevirt.api import crds, scheme
 from kubevirt.api.definitions import DEFINITIONS

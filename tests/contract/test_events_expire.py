@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from tests.contract.conftest import Server, config_of
-from tests.contract.embedded import EmbeddedServer
 from tests.contract.family import Family
 
 from clusterup.light import LightCluster
+from clusterup.light_embedded import EmbeddedServer
 from kubevirt.api.resource import Resource
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import NotFound

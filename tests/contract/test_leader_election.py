@@ -12,10 +12,10 @@ import pytest
 from tests.contract import elector_process
 from tests.contract.conftest import Server
 from tests.contract.elector_process import QUICK
-from tests.contract.embedded import EmbeddedServer
 
 from clusterup import waiting
 from clusterup.light import LightCluster
+from clusterup.light_embedded import EmbeddedServer
 from kubevirt.api.core.lease import LeaseSpec
 from kubevirt.api.scheme import LEASES
 from kubevirt.base.clock import Clock

@@ -11,9 +11,9 @@ from contextlib import AsyncExitStack
 import pytest
 from tests.contract.conftest import People, config_of
 from tests.contract.controllers.machines import GRACE_S, Machines
-from tests.contract.embedded import EmbeddedServer
 
 from clusterup.light import LightCluster
+from clusterup.light_embedded import EmbeddedServer
 from clusterup.pytest_plugin import session_loop
 from kubevirt.base.clock import SystemClock
 from kubevirt.embedded.controllers.controlling import controlling

@@ -8,12 +8,12 @@ import asyncio
 from difflib import unified_diff
 
 import pytest
-from tests.contract.embedded import EmbeddedServer
 from tests.contract.kubectl import normal, script
 from tests.contract.kubectl.script import CHAPTERS, Kubectl
 
 from clusterup import waiting
 from clusterup.light import LightCluster
+from clusterup.light_embedded import EmbeddedServer
 from clusterup.pytest_plugin import session_loop
 
 _CONTEXT_LINES = 8

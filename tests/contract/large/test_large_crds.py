@@ -16,7 +16,6 @@ from typing import Any, Final
 import msgspec
 import pytest
 from tests.contract.conftest import Server, config_of
-from tests.contract.embedded import EmbeddedServer
 from tests.contract.large import certificate_objects, data_volume_objects, monitor_objects
 from tests.contract.large.certificates import CERTIFICATE, ISSUER
 from tests.contract.large.data_volumes import DATA_VOLUME, STORAGE_PROFILE
@@ -27,6 +26,7 @@ from tests.contract.large.mutations import Changes, changed
 from tests.contract.pure_server import PureServer
 
 from clusterup.light import LightCluster
+from clusterup.light_embedded import EmbeddedServer
 from clusterup.pytest_plugin import session_loop
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import NoSuchResource

@@ -1,4 +1,4 @@
-"""The embedded API server as a program of its own, to be held to the same contract as Kubernetes'.
+"""Light, embedded: our API server as a program of its own, to be held to the same contract as Kubernetes'.
 
 It looks like a light cluster to the tests: a kubeconfig for the administrator, people with
 certificates, a server that can be killed and started again on the same port and the same data.
@@ -100,7 +100,7 @@ class EmbeddedServer:
 
     @property
     def pid(self) -> int:
-        assert self._daemon.pid is not None  # it is started before anybody has it
+        assert self._daemon.pid is not None  # noqa: S101  # it is started before anybody has it
         return self._daemon.pid
 
     async def kill_apiserver(self) -> None:
@@ -169,7 +169,7 @@ class EmbeddedServer:
     @property
     def kubectl(self) -> Path:
         programs = binaries.Binaries(
-            settings.PROVIDERS / settings.DEFAULT_PROVIDER, settings.cache_folder(os.environ)
+            settings.PROVIDERS / settings.KUBERNETES, settings.cache_folder(os.environ)
         )
         return programs.path("kubectl")
 
