@@ -4,6 +4,7 @@ Such an archive says no digest of its layers as they are; the image's configurat
 is the image's identity, has those of their content.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -43,7 +44,8 @@ class DockerArchive:
     async def resolve(self, name: str, wanted: Platform) -> Resolved:
         members = members_of(self._path)
         entry = self._entry(members, name)
-        data = read_member(self._path, self._member(members, entry.config))
+        configuration = self._member(members, entry.config)
+        data = read_member(self._path, configuration)
         config = _decoded(data, _Config, self._path)
         if (config.os, config.architecture) not in ((wanted.os, wanted.architecture), ("", "")):
             raise ContainerImageError(
@@ -64,7 +66,21 @@ class DockerArchive:
                     f"the image archive {self._path} is damaged: {error}"
                 ) from None
             self._layers[digest] = member
-        return Resolved(name=name or str(self._path), digest=digest_of(data), layers=tuple(layers))
+        digest = digest_of(data)
+        self._layers[digest] = configuration
+        return Resolved(
+            name=name or str(self._path),
+            digest=digest,
+            layers=tuple(layers),
+            config=Descriptor(digest=digest, size=len(data)),
+        )
+
+    def names(self) -> Sequence[tuple[str, str]]:
+        """Of all images in it, each with its digest; empty where that takes more to know."""
+        members = members_of(self._path)
+        data = read_member(self._path, self._member(members, _MANIFEST))
+        found = _decoded(data, tuple[_Entry, ...], self._path)
+        return [(tag, "") for entry in found for tag in entry.repo_tags or ()]
 
     async def fetch(self, layer: Descriptor, image: Resolved, progress: Progress) -> Blob:
         del image

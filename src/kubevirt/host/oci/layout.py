@@ -1,7 +1,7 @@
 """Images on this machine: an OCI layout, as a folder or packed into a tar file."""
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -61,6 +61,10 @@ class OciFolder:
     async def resolve(self, name: str, wanted: Platform) -> Resolved:
         return find(self._read, name, wanted, str(self._path))
 
+    def names(self) -> Sequence[tuple[str, str]]:
+        """Of all images in it, each with its digest."""
+        return _names(self._read, str(self._path))
+
     async def fetch(self, layer: Descriptor, image: Resolved, progress: Progress) -> Blob:
         path = self._path / "blobs" / "sha256" / layer.hex
         part = Part(path, 0, _size_of(path, image.name, layer))
@@ -92,6 +96,11 @@ class OciArchive:
     async def resolve(self, name: str, wanted: Platform) -> Resolved:
         self._members = members_of(self._path)
         return find(self._read, name, wanted, str(self._path))
+
+    def names(self) -> Sequence[tuple[str, str]]:
+        """Of all images in it, each with its digest."""
+        self._members = members_of(self._path)
+        return _names(self._read, str(self._path))
 
     async def fetch(self, layer: Descriptor, image: Resolved, progress: Progress) -> Blob:
         member = (self._members or {}).get(f"blobs/sha256/{layer.hex}")
@@ -133,6 +142,16 @@ def find(read: _Read, name: str, wanted: Platform, where: str) -> Resolved:
             return resolved(data, descriptor.digest, name)
         index = decoded(data, Index, name)
     raise ContainerImageError(f"image {name} is refused: its indexes lead on and on")
+
+
+def _names(read: _Read, where: str) -> Sequence[tuple[str, str]]:
+    top = read("index.json")
+    if top is None:
+        raise ContainerImageError(f"{where} is no OCI image layout: it has no index.json")
+    return [
+        (each.annotations.get(_FULL_NAME) or each.annotations.get(_NAME, ""), each.digest)
+        for each in decoded(top, Index, where).manifests
+    ]
 
 
 def _named(index: Index, name: str, where: str) -> tuple[Descriptor, ...]:

@@ -64,6 +64,8 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     digest: str
     layers: tuple[Descriptor, ...]
+    config: Descriptor | None = None
+    """How it is to be run. A container disk has no use for it."""
 
     @property
     def size(self) -> int:
@@ -125,4 +127,4 @@ def resolved(data: bytes, digest: str, name: str) -> Resolved:
         )
     if any("encrypted" in layer.media_type for layer in manifest.layers):
         raise ContainerImageError(f"image {name} has encrypted layers; give it decrypted")
-    return Resolved(name=name, digest=digest, layers=manifest.layers)
+    return Resolved(name=name, digest=digest, layers=manifest.layers, config=manifest.config)

@@ -123,8 +123,8 @@ class Registry:
         return Part(path, 0, layer.size)
 
     def release(self, image: Resolved) -> None:
-        for layer in image.layers:
-            self._path(layer).unlink(missing_ok=True)
+        for blob in (*image.layers, *([image.config] if image.config else [])):
+            self._path(blob).unlink(missing_ok=True)
 
     def _path(self, layer: Descriptor) -> Path:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -50,42 +50,26 @@ class LayerUnpacker:
             ) from None
 
     def _add(self, entry: tarfile.TarInfo, forward: Forward) -> None:
-        path = self._path(entry.name)
+        path = sound_path(entry.name, self._budget)
         if not path:
             return  # the root itself
         folder, _, name = path.rpartition("/")
         if name == OPAQUE:
             self._hide_below(folder)
         elif name.startswith(WHITEOUT):
-            hidden = self._path(f"{folder}/{name.removeprefix(WHITEOUT)}")
+            hidden = sound_path(f"{folder}/{name.removeprefix(WHITEOUT)}", self._budget)
             if hidden not in self._brought:
                 self._remove(hidden)
         elif entry.isdir():
             self._make_folder(path)
         elif entry.islnk():
             self._make_place(folder, path)
-            self._link(self._path(entry.linkname), path)
+            self._link(sound_path(entry.linkname, self._budget), path)
         else:
             # What is no file leaves its name free, also of what an older layer had there.
             self._make_place(folder, path)
             if entry.isreg():
                 self._write(entry, forward, path)
-
-    def _path(self, name: str) -> str:
-        """A name from the archive as a path below the root; empty for the root itself."""
-        parts = [part for part in name.split("/") if part not in ("", ".")]
-        is_sound = (
-            ".." not in parts
-            and "\0" not in name
-            and len(parts) <= self._budget.limits.depth + 1
-            and all(len(os.fsencode(part)) <= _NAME_LIMIT for part in parts)
-        )
-        if not is_sound:
-            raise ContainerImageError(
-                f"image {self._budget.name} is refused: it has a file {shown(name)}, which leads "
-                f"out of it or is too deep"
-            )
-        return "/".join(parts)
 
     def _make_folder(self, path: str) -> None:
         """A folder stays as it is; a file in its place, or in that of a folder above, gives way."""
@@ -107,24 +91,7 @@ class LayerUnpacker:
     def _write(self, entry: tarfile.TarInfo, forward: Forward, path: str) -> None:
         self._budget.file(entry.size)
         with self._root.create(path, _FILE_MODE) as file:
-            for offset, size in self._pieces(entry):
-                _write_piece(file, offset, forward.content(size))
-            file.truncate(entry.size)
-
-    def _pieces(self, entry: tarfile.TarInfo) -> Iterator[tuple[int, int]]:
-        """Where the data of a file goes. A sparse file of tar's own lists it and brings no holes."""
-        pieces = cast("Iterable[tuple[int, int]] | None", entry.sparse)
-        if pieces is None:
-            yield 0, entry.size
-            return
-        end = 0
-        for offset, size in pieces:
-            if not size:
-                continue  # some maps are padded, all end with the end of the file
-            if offset < end or size < 0 or offset + size > entry.size:
-                raise BadTarError("has a sparse file whose map is wrong")
-            end = offset + size
-            yield offset, size
+            write(file, entry, forward)
 
     def _link(self, source: str, path: str) -> None:
         if not source or not self._is_file(source):
@@ -162,6 +129,46 @@ class LayerUnpacker:
             return stat.S_ISREG(self._root.stat(path).st_mode)
         except (FileNotFoundError, NotADirectoryError):
             return False
+
+
+def sound_path(name: str, budget: Budget) -> str:
+    """A name from an archive as a path below the root; empty for the root itself."""
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    is_sound = (
+        ".." not in parts
+        and "\0" not in name
+        and len(parts) <= budget.limits.depth + 1
+        and all(len(os.fsencode(part)) <= _NAME_LIMIT for part in parts)
+    )
+    if not is_sound:
+        raise ContainerImageError(
+            f"image {budget.name} is refused: it has a file {shown(name)}, which leads out of it or "
+            f"is too deep"
+        )
+    return "/".join(parts)
+
+
+def write(file: io.FileIO, entry: tarfile.TarInfo, forward: Forward) -> None:
+    """The content of an entry, into a new file."""
+    for offset, size in _pieces(entry):
+        _write_piece(file, offset, forward.content(size))
+    file.truncate(entry.size)
+
+
+def _pieces(entry: tarfile.TarInfo) -> Iterator[tuple[int, int]]:
+    """Where the data of a file goes. A sparse file of tar's own lists it and brings no holes."""
+    pieces = cast("Iterable[tuple[int, int]] | None", entry.sparse)
+    if pieces is None:
+        yield 0, entry.size
+        return
+    end = 0
+    for offset, size in pieces:
+        if not size:
+            continue  # some maps are padded, all end with the end of the file
+        if offset < end or size < 0 or offset + size > entry.size:
+            raise BadTarError("has a sparse file whose map is wrong")
+        end = offset + size
+        yield offset, size
 
 
 def _write_piece(file: io.FileIO, offset: int, chunks: Iterable[bytes]) -> None:
