@@ -25,6 +25,7 @@ Object = dict[str, Any]
 
 GRACE_S = 8
 LIMIT_S = 40.0
+NOT_READY = ("node.kubernetes.io/not-ready", "NoSchedule")
 LEASES_OF_NODES = "kube-node-lease"
 _BEAT_S = 2.0
 
@@ -89,6 +90,7 @@ class Machines:
         room = {"cpu": "2", "memory": "4Gi", "pods": "10", **more.get("allocatable", {})}
         status = {"capacity": room, "allocatable": room, "conditions": [ready()]}
         await self.status(name, status)
+        await self.node_until(name, lambda found: NOT_READY not in taints(found))
         if alive:
             lease = {"metadata": {"name": name}, "spec": _renewed(name)}
             await self.client.create(LEASES, lease, LEASES_OF_NODES)
@@ -130,14 +132,15 @@ class Machines:
         return node
 
     async def refused(self, name: str) -> str:
-        """Why it has none: without the sentences about preemption, which is not done in both homes."""
+        """Why it has none: without what comes behind the reasons, about preemption and devices to be freed,
+        which only one home knows.
+        """
         found = await self.pod_until(name, lambda pod: scheduled(pod).get("status") == "False")
         condition = scheduled(found)
         assert condition["reason"] == "Unschedulable"
         message: str = condition["message"]
-        for more in (" no new claims to deallocate", " preemption:"):
-            message = message.partition(more)[0]
-        return message
+        reasons, stop, _ = message.partition(". ")
+        return reasons + "." if stop else message
 
     async def pod_until(self, name: str, holds: Callable[[Object], bool]) -> Object:
         found = await self.until(PODS.raw, name, lambda pod: pod is not None and holds(pod))
@@ -251,3 +254,7 @@ def _now(event: WatchEvent[Object]) -> Object | None:
 def scheduled(pod: Object) -> Object:
     conditions = pod.get("status", {}).get("conditions") or []
     return next((each for each in conditions if each["type"] == "PodScheduled"), {})
+
+
+def taints(node: Object) -> set[tuple[str, str]]:
+    return {(each["key"], each["effect"]) for each in node["spec"].get("taints") or []}

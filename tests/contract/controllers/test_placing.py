@@ -104,8 +104,8 @@ async def test_each_node_has_its_own_reason(machines: Machines) -> None:
     await machines.pod("refused", requests={"cpu": "1"})
 
     assert await machines.refused("refused") == (
-        "0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint "
-        "{gpu: big}, 1 node(s) were unschedulable."
+        "0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), "
+        "1 node(s) were unschedulable."
     )
 
 

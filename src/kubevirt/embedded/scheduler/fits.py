@@ -42,10 +42,10 @@ def _named(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
 
 
 def _tainted(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
-    for taint in place.node.spec.taints:
-        if taint.effect in _KEEPS_OUT and not is_tolerated(taint, spec_of(pod).tolerations):
-            yield f"node(s) had untolerated taint {{{taint.key}: {taint.value or ''}}}"
-            return  # the first is told, as by Kubernetes
+    tolerations = spec_of(pod).tolerations
+    keeping = [each for each in place.node.spec.taints if each.effect in _KEEPS_OUT]
+    if any(not is_tolerated(each, tolerations) for each in keeping):
+        yield "node(s) had untolerated taint(s)"
 
 
 def _elsewhere(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
