@@ -20,6 +20,8 @@ class End:
     def __init__(self, fd: int) -> None:
         """Takes over `fd`."""
         self.fd = fd
+        self._waiting: asyncio.Future[None] | None = None
+        self._are_last_words = False
         os.set_blocking(fd, False)
 
     async def read(self) -> bytes:
@@ -28,12 +30,33 @@ class End:
             try:
                 return os.read(self.fd, CHUNK)
             except BlockingIOError:
-                loop = asyncio.get_running_loop()
-                await _called_back(self.fd, loop.add_reader, loop.remove_reader)
+                if self._are_last_words and not await self._is_readable_soon():
+                    return b""
+                if not self._are_last_words:
+                    await self._readable()
             except OSError as error:
                 if error.errno != errno.EIO:
                     raise
                 return b""  # a terminal that nobody has open any more
+
+    def expect_last_words(self) -> None:
+        """The program has ended: what is there is read, and what else comes soon."""
+        self._are_last_words = True
+        if self._waiting:
+            _settle(self._waiting)
+
+    async def _is_readable_soon(self) -> bool:
+        try:
+            async with asyncio.timeout(LAST_WORDS_S):
+                await self._readable()
+        except TimeoutError:
+            return False
+        return True
+
+    async def _readable(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._waiting = loop.create_future()
+        await _called_back(self._waiting, self.fd, loop.add_reader, loop.remove_reader)
 
     async def write(self, data: bytes) -> bool:
         """False if nobody reads any more."""
@@ -42,13 +65,16 @@ class End:
             try:
                 rest = rest[os.write(self.fd, rest) :]
             except BlockingIOError:
-                loop = asyncio.get_running_loop()
-                await _called_back(self.fd, loop.add_writer, loop.remove_writer)
+                await self._writable()
             except OSError as error:
                 if error.errno not in (errno.EPIPE, errno.EIO):
                     raise
                 return False
         return True
+
+    async def _writable(self) -> None:
+        loop = asyncio.get_running_loop()
+        await _called_back(loop.create_future(), self.fd, loop.add_writer, loop.remove_writer)
 
     def close(self) -> None:
         if self.fd >= 0:
@@ -58,13 +84,15 @@ class End:
 
 async def readable(fd: int) -> None:
     loop = asyncio.get_running_loop()
-    await _called_back(fd, loop.add_reader, loop.remove_reader)
+    await _called_back(loop.create_future(), fd, loop.add_reader, loop.remove_reader)
 
 
 async def _called_back(
-    fd: int, add: Callable[..., object], remove: Callable[[int], object]
+    waiting: asyncio.Future[None],
+    fd: int,
+    add: Callable[..., object],
+    remove: Callable[[int], object],
 ) -> None:
-    waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     add(fd, _settle, waiting)
     try:
         await waiting

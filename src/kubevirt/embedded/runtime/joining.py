@@ -14,7 +14,6 @@ into a session of its own goes on for as long as the container does, as in Kuber
 """
 
 import array
-import asyncio
 import fcntl
 import os
 import socket
@@ -27,11 +26,11 @@ import msgspec
 
 from kubevirt.base.commands import Process, spawn
 from kubevirt.base.errors import Retry
-from kubevirt.base.tasks import background
+from kubevirt.base.tasks import Latch, background
 from kubevirt.embedded.runtime import sandbox
 from kubevirt.embedded.runtime.attempt import FILTER, Attempt
 from kubevirt.embedded.runtime.container import Container
-from kubevirt.embedded.runtime.ends import LAST_WORDS_S, End, readable
+from kubevirt.embedded.runtime.ends import End, readable
 from kubevirt.embedded.runtime.keeper import Keeper
 
 OUTPUT_LIMIT: Final = 10 * 1024
@@ -74,8 +73,14 @@ class Joined:
         self.terminal: End | None = None
 
     async def wait(self) -> int:
-        """Its exit code, 128 and more for a signal. Raises NotJoined if it was never started."""
+        """Its exit code, 128 and more for a signal. Raises NotJoined if it was never started.
+
+        What it said last can still be read then.
+        """
         code = await self._process.wait()
+        for each in (self.stdout, self.stderr):
+            if each:
+                each.expect_last_words()
         if told := os.pread(self._failure, _FAILURE_LIMIT, 0):
             raise NotJoined(told.decode(errors="replace").strip())
         return code
@@ -128,31 +133,20 @@ async def completed(
     """Of a command that is waited for; what it says beyond the limit is dropped."""
     said = bytearray()
     async with joined(attempt, keeper, command, Streams(stdout=True, stderr=True)) as found:
-        heard = asyncio.Event()
-        ends = [each for each in (found.stdout, found.stderr) if each]
-        async with background(*(_gathered(each, said, limit, heard) for each in ends)):
+        ends = {each: Latch() for each in (found.stdout, found.stderr) if each}
+        async with background(
+            *(_gathered(each, said, limit, latch) for each, latch in ends.items())
+        ):
             code = await found.wait()
-            await silence(heard, ends)
+            for latch in ends.values():
+                await latch.wait()
     return Outcome(code=code, output=bytes(said))
 
 
-async def silence(heard: asyncio.Event, ends: Sequence[End]) -> None:
-    """Waits until all streams are closed, or nothing was heard of any for a while."""
-    while any(each.fd >= 0 for each in ends):
-        heard.clear()
-        try:
-            async with asyncio.timeout(LAST_WORDS_S):
-                await heard.wait()
-        except TimeoutError:
-            return
-
-
-async def _gathered(end: End, said: bytearray, limit: int, heard: asyncio.Event) -> None:
+async def _gathered(end: End, said: bytearray, limit: int, done: Latch) -> None:
     while chunk := await end.read():
         said += chunk[: limit - len(said)]
-        heard.set()
-    end.close()
-    heard.set()
+    done.open()
 
 
 # The open files of a command

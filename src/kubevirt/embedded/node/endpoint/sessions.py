@@ -1,0 +1,163 @@
+"""A websocket, and at its other end a command in a container, or what the container says.
+
+Each direction waits for the slower side. A client that goes away ends the command, also when the command
+does not read what the client has sent: then nobody looks at the connection, so the kernel is asked.
+"""
+
+import select
+from collections.abc import Sequence
+
+from aiohttp import web
+
+from kubevirt.base.errors import Retry
+from kubevirt.base.tasks import Latch, background, first_of
+from kubevirt.embedded.node.endpoint import outcomes
+from kubevirt.embedded.node.endpoint.channels import (
+    CLOSE_S,
+    MESSAGE_LIMIT,
+    PROTOCOLS,
+    Channel,
+    Channels,
+    Input,
+    InputEnded,
+    Resized,
+)
+from kubevirt.embedded.node.endpoint.refusals import NotServed
+from kubevirt.embedded.runtime import logs
+from kubevirt.embedded.runtime.attempt import Attempt
+from kubevirt.embedded.runtime.ends import End, readable
+from kubevirt.embedded.runtime.joining import Joined, Streams, joined
+from kubevirt.embedded.runtime.keeper import Keeper
+from kubevirt.embedded.runtime.log_lines import Wanted
+
+
+async def command(
+    request: web.BaseRequest,
+    attempt: Attempt,
+    keeper: Keeper,
+    words: Sequence[str],
+    streams: Streams,
+) -> web.StreamResponse:
+    """Runs it in the container that an attempt is."""
+    socket = await _opened(request, streams)
+    channels = Channels(socket)
+    try:
+        async with joined(attempt, keeper, words, streams) as found:
+            code = await first_of(
+                _ended(channels, found), _listened(channels, found), _hung_up(request)
+            )
+        outcome = None if code is None else outcomes.ended(code, words)
+    except Retry as error:
+        outcome = outcomes.not_started(str(error))
+    await _closed(channels, outcome)
+    return socket
+
+
+async def attachment(
+    request: web.BaseRequest, attempt: Attempt, streams: Streams
+) -> web.StreamResponse:
+    """What a container says from now on, a line at a time: it comes from its log. It has no input."""
+    socket = await _opened(request, streams)
+    channels = Channels(socket)
+    code = await first_of(
+        _overheard(channels, attempt, streams), _listened(channels, None), _hung_up(request)
+    )
+    await _closed(channels, None if code is None else outcomes.ended(0, ()))
+    return socket
+
+
+async def _opened(request: web.BaseRequest, streams: Streams) -> web.WebSocketResponse:
+    socket = web.WebSocketResponse(
+        protocols=PROTOCOLS, compress=False, max_msg_size=MESSAGE_LIMIT, timeout=CLOSE_S
+    )
+    ready = socket.can_prepare(request)
+    if not ready.ok:
+        raise NotServed(400, "unable to upgrade: a websocket is needed; this home has no SPDY")
+    if not ready.protocol:
+        raise NotServed(
+            400, f"unable to upgrade: a websocket has to speak {' or '.join(PROTOCOLS)}"
+        )
+    await socket.prepare(request)
+    # By which clients know that it has begun, as with a kubelet.
+    first = Channel.STDERR if streams.stderr and not streams.stdout else Channel.STDOUT
+    await Channels(socket).send(first, b"")
+    return socket
+
+
+async def _closed(channels: Channels, outcome: bytes | None) -> None:
+    if outcome is not None:
+        await channels.send(Channel.ERROR, outcome)
+    await channels.close()
+
+
+async def _ended(channels: Channels, found: Joined) -> int | None:
+    """Passes on what the command says until it has ended and said all."""
+    out, err = Latch(), Latch()
+    async with background(
+        _passed_on(found.stdout, channels, Channel.STDOUT, out),
+        _passed_on(found.stderr, channels, Channel.STDERR, err),
+    ):
+        code = await found.wait()
+        await out.wait()
+        await err.wait()
+    return code
+
+
+async def _passed_on(end: End | None, channels: Channels, channel: Channel, done: Latch) -> None:
+    while end and (chunk := await end.read()):
+        if not await channels.send(channel, chunk):
+            return  # whoever listens to the client knows, too
+    done.open()
+
+
+async def _listened(channels: Channels, found: Joined | None) -> int | None:
+    """Does what the client says until it is gone."""
+    while said := await channels.receive():
+        if found is None:
+            continue
+        match said:
+            case Input(data=data) if found.stdin:
+                if not await found.stdin.write(data):
+                    found.close_stdin()
+            case InputEnded():
+                found.close_stdin()
+            case Resized(width=columns, height=rows):
+                found.resize(columns, rows)
+    return None
+
+
+async def _hung_up(request: web.BaseRequest) -> int | None:
+    """Nothing can come any more, whatever has come and was not looked at yet."""
+    assert request.transport is not None  # noqa: S101  # a request that is being answered has one
+    connection = request.transport.get_extra_info("socket")
+    with select.epoll() as waiting:
+        waiting.register(connection.fileno(), select.EPOLLRDHUP | select.EPOLLHUP)
+        await readable(waiting.fileno())
+    return None
+
+
+async def _overheard(channels: Channels, attempt: Attempt, streams: Streams) -> int | None:
+    out, err = Latch(), Latch()
+    async with background(
+        _log_passed_on(channels, attempt, Channel.STDOUT, streams.stdout, out),
+        _log_passed_on(channels, attempt, Channel.STDERR, streams.stderr, err),
+    ):
+        await out.wait()
+        await err.wait()
+    return 0
+
+
+async def _log_passed_on(
+    channels: Channels,
+    attempt: Attempt,
+    channel: Channel,
+    is_wanted: bool,  # noqa: FBT001
+    done: Latch,
+) -> None:
+    async def put(chunk: bytes) -> None:
+        await channels.send(channel, chunk)
+
+    if is_wanted:
+        wanted = Wanted(tail=0, is_followed=True, stream=channel.name.lower())
+        await logs.copy(attempt, wanted, put)
+    done.open()
