@@ -155,11 +155,18 @@ class SecurityContext(Struct, frozen=True, kw_only=True):
     seccomp_profile: SeccompProfile | None = None
 
 
+class SleepAction(Struct, frozen=True, kw_only=True):
+    """Does nothing for a while."""
+
+    seconds: Int64
+
+
 class LifecycleHandler(Struct, frozen=True, kw_only=True):
     """What to do at a moment of a container's life: exactly one is set."""
 
     exec: ExecAction | None = None
     http_get: HTTPGetAction | None = None
+    sleep: SleepAction | None = None
     tcp_socket: TCPSocketAction | None = None
 
 

@@ -4,7 +4,7 @@ Each is a small protocol: `pods.py` is written against these, and tests of it ma
 cannot be done now is a `Setback`, with the reason that Kubernetes has for it, and is tried again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -13,7 +13,6 @@ import msgspec
 from kubevirt.api.core.container import Container, ResourceRequirements, SeccompProfile
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.errors import Retry
-from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.container import Mount
 
 
@@ -144,25 +143,9 @@ class Groups(Protocol):
         ...
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of a command inside a container."""
-
-    code: int
-    output: str
-    """Both streams, as far as anybody wants to read it."""
-
-
-class Commands(Protocol):
-    async def run(self, attempt: Attempt, command: Sequence[str], timeout_s: float) -> Said:
-        """Of a container that runs, with its rights and limits. TimeoutError, and nothing stays behind;
-        NotNow if the container is not there to run it in.
-        """
-        ...
-
-
 class Filters(Protocol):
-    def get(self, profile: SeccompProfile | None) -> int | None:
-        """An open file with the system calls that a container may make, None for all of them. It stays
-        open. NotNow with CreateContainerError.
+    def get(self, profile: SeccompProfile | None, capabilities: Collection[str]) -> int | None:
+        """An open file with the system calls that a container of these capabilities may make, None for
+        all of them. It stays open. NotNow with CreateContainerError.
         """
         ...

@@ -55,6 +55,8 @@ class Stopping(msgspec.Struct, frozen=True, kw_only=True):
     asked_at: datetime | None = None
     """When it was sent SIGTERM."""
     is_killed: bool = False
+    is_interruption: bool = False
+    """It is stopped because the whole home goes down."""
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,161 @@
+"""Whether a node takes a pod that was given to it: a kubelet's reasons and words.
+
+The scheduler has looked at all this already, but it may have been wrong meanwhile, and a pod may come here
+without it. What is let in stays in: this is asked once in a pod's life.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from kubevirt.api.core.node import Node
+from kubevirt.api.core.pod import Pod
+from kubevirt.base.quantity import ZERO, Quantity
+from kubevirt.embedded.node.policy import all_containers, spec_of
+from kubevirt.embedded.node.seen import Verdict
+from kubevirt.embedded.scheduler import demand, wishes
+from kubevirt.embedded.scheduler.selecting import term_selects
+
+UNSUPPORTED: Final = "PodFeatureUnsupported"
+_ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  # compared, not bound
+Port = tuple[str, int]
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """What a pod comes to."""
+
+    node: Node
+    pods: Sequence[Pod] = ()
+    """That are here already and have not ended."""
+    ports_in_use: frozenset[Port] = frozenset()
+    """Protocol and number, of the machine itself."""
+
+
+def judge(pod: Pod, place: Place) -> Verdict | None:
+    """None for one that may come in."""
+    found = next(_objections(pod, place), None)
+    if found is None:
+        return None
+    reason, message = found
+    return Verdict(reason=reason, message=message, is_refusal=True)
+
+
+def _objections(pod: Pod, place: Place) -> Iterator[tuple[str, str]]:
+    for missing in unsupported(pod):
+        yield UNSUPPORTED, missing
+    yield from _elsewhere(pod, place)
+    yield from _ports(pod, place)
+    yield from _room(pod, place)
+
+
+def unsupported(pod: Pod) -> Iterator[str]:
+    """What the embedded home does not do, each with the way out."""
+    spec = spec_of(pod)
+    for container in all_containers(pod):
+        context = container.security_context
+        if context is not None and context.privileged:
+            yield (
+                f"container {container.name} asks to be privileged, which the embedded home gives to"
+                " nobody; name the capabilities that it needs in securityContext.capabilities.add"
+            )
+        if context is not None and context.proc_mount not in (None, "Default"):
+            yield (
+                f"container {container.name} asks for procMount {context.proc_mount}, which the"
+                " embedded home does not have; leave it out"
+            )
+    if spec.host_pid:
+        yield _not_shared("hostPID", "the machine's processes")
+    if spec.host_ipc:
+        yield _not_shared("hostIPC", "the machine's shared memory")
+    if spec.share_process_namespace:
+        yield _not_shared("shareProcessNamespace", "the processes of its other containers")
+    if spec.host_users is False:
+        yield (
+            "the pod asks for a user namespace (hostUsers: false), which the embedded home does not"
+            " make; leave it out"
+        )
+    if spec.resource_claims:
+        yield (
+            "the pod asks for devices by resourceClaims, which the embedded home does not have; ask"
+            " for them by resources.limits of a device plugin"
+        )
+
+
+def _not_shared(field: str, what: str) -> str:
+    return f"the pod asks to see {what} ({field}), which the embedded home shows to nobody; leave it out"
+
+
+def _elsewhere(pod: Pod, place: Place) -> Iterator[tuple[str, str]]:
+    labels = place.node.metadata.labels
+    fits = all(labels.get(key) == value for key, value in spec_of(pod).node_selector.items())
+    terms = wishes.required_nodes(pod)
+    if terms is not None:
+        fits = fits and any(term_selects(term, place.node) for term in terms)
+    if not fits:
+        yield (
+            "NodeAffinity",
+            "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
+        )
+
+
+def _ports(pod: Pod, place: Place) -> Iterator[tuple[str, str]]:
+    asked = demand.host_ports(pod)
+    taken = [port for other in place.pods for port in demand.host_ports(other)]
+    if any(_collide(one, other) for one in asked for other in taken):
+        yield (
+            "NodePorts",
+            "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
+        )
+    for _, protocol, number in sorted(asked):
+        if (protocol, number) in place.ports_in_use:
+            message = (
+                f"Predicate NodePorts failed: port {number}/{protocol} of the machine is in use by a"
+                " program outside of the cluster"
+            )
+            yield "NodePorts", message
+
+
+def _collide(one: tuple[str, str, int], other: tuple[str, str, int]) -> bool:
+    same_address = one[0] == other[0] or _ANY_ADDRESS in (one[0], other[0])
+    return same_address and one[1:] == other[1:]
+
+
+def _room(pod: Pod, place: Place) -> Iterator[tuple[str, str]]:
+    offered = demand.amounts(place.node.status.allocatable)
+    most = offered.get("pods", ZERO).value()
+    if len(place.pods) + 1 > most:
+        yield _out_of("pods", Quantity.of(1), Quantity.of(len(place.pods)), Quantity.of(most))
+    taken = demand.added(demand.of_pod(each) for each in place.pods)
+    for name, amount in sorted(demand.of_pod(pod).items()):
+        used, capacity = taken.get(name, ZERO), offered.get(name, ZERO)
+        if amount and used + amount > capacity:
+            yield _out_of(name, amount, used, capacity)
+
+
+def _out_of(name: str, asked: Quantity, used: Quantity, capacity: Quantity) -> tuple[str, str]:
+    """Processors are counted in thousandths, all others whole."""
+    counted = [
+        each.milli_value() if name == "cpu" else each.value() for each in (asked, used, capacity)
+    ]
+    requested, taken, most = counted
+    message = (
+        f"Node didn't have enough resource: {name}, requested: {requested}, used: {taken},"
+        f" capacity: {most}"
+    )
+    return f"OutOf{name}", message
+
+
+_LISTENS: Final = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}
+
+
+def listening(tables: Iterable[tuple[str, str]]) -> frozenset[Port]:
+    """The ports that somebody listens on, from the kernel's tables (/proc/net/tcp and its like) by name."""
+    found = set[Port]()
+    for name, text in tables:
+        for line in text.splitlines()[1:]:
+            fields = line.split()
+            if len(fields) > 3 and fields[3] == _LISTENS.get(name):
+                number = int(fields[1].rpartition(":")[2], 16)
+                found.add((name.removesuffix("6").upper(), number))
+    return frozenset(found)
