@@ -66,11 +66,14 @@ class Image:
     layers: Sequence[bytes]
     blobs: dict[str, bytes] = field(default_factory=dict)
     platform: Mapping[str, str] | None = None
+    run: Mapping[str, Any] | None = None
+    """How it is to be run."""
 
     def __post_init__(self) -> None:
         config = {
             "architecture": this_machine().architecture,
             "os": "linux",
+            **({"config": self.run} if self.run else {}),
             "rootfs": {
                 "type": "layers",
                 "diff_ids": [digest(each) for each in self.layers],

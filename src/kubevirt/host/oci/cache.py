@@ -38,7 +38,7 @@ _READABLE: Final = 0o755
 
 
 @dataclass(frozen=True, slots=True)
-class _Layer:
+class Layer:
     blob: Blob
     digest: str | None
     """None if it was checked before."""
@@ -113,7 +113,7 @@ class ImageCache:
 
     async def _fetch(
         self, source: Source, image: Resolved, progress: Progress, work: Path
-    ) -> list[_Layer]:
+    ) -> list[Layer]:
         layers = []
         before = 0
         for number, descriptor in enumerate(image.layers):
@@ -124,16 +124,16 @@ class ImageCache:
 
     async def _prepared(
         self, image: Resolved, descriptor: Descriptor, blob: Blob, draft: Path
-    ) -> _Layer:
+    ) -> Layer:
         """A layer that Python can read. One in zstd is checked first and then unpacked to a file."""
         budget = Budget(image.name, self._limits, threading.Event())
         packed = draft.with_suffix(".zst")
         if not await asyncio.to_thread(_copied_if_zstd, blob, descriptor.digest, packed, budget):
-            return _Layer(blob, descriptor.digest)
+            return Layer(blob, descriptor.digest)
         size = await zstd.decompress(packed, draft, descriptor.size, image.name, self._limits)
-        return _Layer(Part(draft, 0, size), None)
+        return Layer(Part(draft, 0, size), None)
 
-    async def _unpack(self, image: Resolved, layers: Sequence[_Layer], files: Path) -> None:
+    async def _unpack(self, image: Resolved, layers: Sequence[Layer], files: Path) -> None:
         stop = threading.Event()
         budget = Budget(image.name, self._limits, stop)
         loop = asyncio.get_running_loop()
@@ -186,7 +186,7 @@ def _copied_if_zstd(blob: Blob, digest: str, target: Path, budget: Budget) -> bo
     return True
 
 
-def _unpack_all(layers: Sequence[_Layer], files: Path, budget: Budget) -> None:
+def _unpack_all(layers: Sequence[Layer], files: Path, budget: Budget) -> None:
     """In a thread: the layers, lowest first."""
     with Root.open(files) as root:
         for layer in layers:
