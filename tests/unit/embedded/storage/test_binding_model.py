@@ -12,39 +12,37 @@ from kubevirt.api.core.storage import PersistentVolume, PersistentVolumeClaim
 from kubevirt.embedded.storage import decide, matching, objects, steps
 
 NAMES = ("a", "b", "c")
-VOLUMES = ("v", "w", "x", "y")
-SIZES = st.sampled_from(["1Gi", "2Gi", "4Gi"])
-MODES = st.sampled_from(["Filesystem", "Block"])
+VOLUMES = ("v", "w", "x")
+SIZES = st.sampled_from(["1Gi", "2Gi"])
+MODES = st.sampled_from([*["Filesystem"] * 4, "Block"])
+WANTED = st.sampled_from([*[None] * 6, *VOLUMES])
+MEANT = st.sampled_from([*[None] * 6, *(owner(each, "") for each in NAMES), owner("gone")])
+PLAIN: dict[str, Any] = {"storageClassName": ""}
 
 
 def claims() -> st.SearchStrategy[list[PersistentVolumeClaim]]:
     def one(name: str) -> st.SearchStrategy[PersistentVolumeClaim]:
-        wanted = st.sampled_from([None, None, *VOLUMES])
         return st.builds(
             lambda size, mode, volume: a_claim(
-                name, size, volumeMode=mode, volumeName=volume, storageClassName=""
+                name, size, volumeMode=mode, volumeName=volume, **PLAIN
             ),
-            *(SIZES, MODES, wanted),
+            *(SIZES, MODES, WANTED),
         )
 
-    return st.lists(st.sampled_from(NAMES), unique=True, min_size=1).flatmap(
-        lambda names: st.tuples(*map(one, names)).map(list)
-    )
+    return st.tuples(*map(one, NAMES)).map(list)
 
 
 def volumes() -> st.SearchStrategy[list[PersistentVolume]]:
-    def one(name: str) -> st.SearchStrategy[PersistentVolume]:
-        meant = st.sampled_from([None, None, *(owner(each, "") for each in NAMES), owner("gone")])
-        return st.builds(
+    def one(name: str) -> st.SearchStrategy[PersistentVolume | None]:
+        made = st.builds(
             lambda size, mode, claim: a_volume(
-                name, size, volumeMode=mode, claimRef=claim, storageClassName=""
+                name, size, volumeMode=mode, claimRef=claim, **PLAIN
             ),
-            *(SIZES, MODES, meant),
+            *(SIZES, MODES, MEANT),
         )
+        return st.one_of(made, made, st.none())
 
-    return st.lists(st.sampled_from(VOLUMES), unique=True).flatmap(
-        lambda names: st.tuples(*map(one, names)).map(list)
-    )
+    return st.tuples(*map(one, VOLUMES)).map(lambda found: [each for each in found if each])
 
 
 class Model:
