@@ -21,14 +21,15 @@ class Ranges(NamedTuple):
     services: str
 
 
-async def free_ranges(machine: Namespace | None = None) -> Ranges:
+async def free_ranges(machine: Namespace | None = None, also: Iterable[str] = ()) -> Ranges:
     """The usual ones if they are free on this machine, else others. To be remembered: what is chosen
-    once stays, since Services have their addresses from it.
+    once stays, since Services have their addresses from it. `also` is taken, too, though no route tells
+    of it.
     """
     if machine is not None:
-        return choose(await machine.run(_taken))
+        return choose([*await machine.run(_taken), *also])
     with Namespace.current() as own:
-        return choose(await own.run(_taken))
+        return choose([*await own.run(_taken), *also])
 
 
 def choose(taken: Iterable[str]) -> Ranges:

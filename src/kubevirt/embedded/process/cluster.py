@@ -17,41 +17,93 @@ from kubevirt.apiserver.server import ServerSettings, serving
 from kubevirt.base.clock import Clock
 from kubevirt.base.files import Root
 from kubevirt.base.tasks import background
+from kubevirt.embedded.controllers.controlling import controlling
 from kubevirt.embedded.home import Home, Process, boot_id
-from kubevirt.embedded.process import identities, kubeconfig
-from kubevirt.embedded.process.identities import Identities
+from kubevirt.embedded.network.networks import Networks, opened
+from kubevirt.embedded.network.settings import NetworkSettings
+from kubevirt.embedded.process import kubeconfig
+from kubevirt.embedded.process.identities import (
+    CONTROLLERS,
+    KUBELET_CLIENT,
+    NETWORK,
+    NODE_CONTROLLER,
+    SCHEDULER,
+    Identities,
+)
 from kubevirt.embedded.process.progress import Listener, step
 from kubevirt.embedded.process.settings import LOOPBACK, Settings
+from kubevirt.embedded.process.settings import network as settings_of_network
+from kubevirt.embedded.scheduler.scheduler import scheduling
+from kubevirt.kube.client import Client
 
 
 class Cluster:
     """One that runs."""
 
-    async def stop_pods(self, limit_s: float) -> None:
-        """All of them, each within its own grace period, none for longer than the limit."""
+    def __init__(self, networks: Networks) -> None:
+        self._networks = networks
+
+    async def stop(self, limit_s: float) -> None:  # noqa: ARG002
+        """Pods, each within its own grace period, none for longer than the limit; then all of it that is
+        on the machine.
+        """
+        await self._networks.tear_down_all()
 
 
 @asynccontextmanager
 async def running(
     home: Home, settings: Settings, listener: Listener, clock: Clock
 ) -> AsyncIterator[Cluster]:
+    network = settings_of_network(home, settings.choices)
     async with AsyncExitStack() as stack:
         with step(listener, "certificates"):
             root = stack.enter_context(Root.open(home.pki))
-            nodes = dict.fromkeys(settings.nodes, (LOOPBACK,))
-            known = Identities(home.pki, root, settings.services, clock, nodes=nodes)
-            with Root.open(home.path) as folder:
-                own = kubeconfig.content(settings.url, known.authority, *known.administrator)
-                folder.write("kubeconfig", kubeconfig.text(own))
+            known = _identities(home, root, settings, network, clock)
             await stack.enter_async_context(background(known.run()))
         with step(listener, "API server") as current:
             server = await stack.enter_async_context(
                 serving(_server(home, settings, known), clock=clock)
             )
             current.detail = server.url
+        clients = Clients(known, settings.url, clock, stack)
         # From here on there are things that outlive us.
         home.enter(_entry(settings, clock))
-        yield Cluster()
+        with step(listener, "network") as current:
+            networks = await stack.enter_async_context(
+                opened(network, await clients.of(NETWORK), clock, door=server.also_on)
+            )
+            current.detail = f"pods {settings.pods}, services {settings.services}"
+        with step(listener, "scheduler, controllers"):
+            await stack.enter_async_context(scheduling(await clients.of(SCHEDULER), clock))
+            manager, acting = await clients.of(CONTROLLERS), await clients.of(NODE_CONTROLLER)
+            await stack.enter_async_context(controlling(manager, clock, acting=acting))
+        yield Cluster(networks)
+
+
+class Clients:
+    """One for each identity, closed with everything else."""
+
+    def __init__(self, known: Identities, url: str, clock: Clock, stack: AsyncExitStack) -> None:
+        self._known = known
+        self._url = url
+        self._clock = clock
+        self._stack = stack
+
+    async def of(self, name: str) -> Client:
+        config = self._known.config(name, self._url)
+        return await self._stack.enter_async_context(Client(config, clock=self._clock))
+
+
+def _identities(
+    home: Home, root: Root, settings: Settings, network: NetworkSettings, clock: Clock
+) -> Identities:
+    """With the administrator's kubeconfig, which changes with them."""
+    nodes = {name: (str(network.node_address(name)), LOOPBACK) for name in settings.nodes}
+    known = Identities(home.pki, root, settings.services, clock, nodes=nodes)
+    own = kubeconfig.content(settings.url, known.authority, *known.administrator)
+    with Root.open(home.path) as folder:
+        folder.write("kubeconfig", kubeconfig.text(own))
+    return known
 
 
 def _server(home: Home, settings: Settings, known: Identities) -> ServerSettings:
@@ -63,9 +115,7 @@ def _server(home: Home, settings: Settings, known: Identities) -> ServerSettings
         access=known.access,
         front_proxy=known.proxy,
         services=ServiceAddressSettings(cidr=settings.services),
-        kubelets=KubeletSettings(
-            authority=known.authority, client=known.files(identities.KUBELET_CLIENT)
-        ),
+        kubelets=KubeletSettings(authority=known.authority, client=known.files(KUBELET_CLIENT)),
         audit=AuditLogSettings(path=home.audit_log),
         collector=CollectorSettings(root_ca=known.authority.decode()),
     )

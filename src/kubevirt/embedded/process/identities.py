@@ -32,6 +32,7 @@ log = get_logger(__name__)
 ADMINISTRATOR: Final = "admin"
 CONTROLLERS: Final = "controllers"
 NETWORK: Final = "network"
+NODE_CONTROLLER: Final = "node-controller"
 SCHEDULER: Final = "scheduler"
 STORAGE: Final = "storage"
 KUBELET_CLIENT: Final = "apiserver-kubelet-client"
@@ -40,6 +41,10 @@ _MASTERS: Final = "system:masters"
 _CLIENTS: Final = {
     ADMINISTRATOR: Wanted.client("kubernetes-admin", [_MASTERS]),
     CONTROLLERS: Wanted.client("system:kube-controller-manager"),
+    NODE_CONTROLLER: Wanted.client(
+        "system:serviceaccount:kube-system:node-controller",
+        ["system:serviceaccounts", "system:serviceaccounts:kube-system"],
+    ),
     SCHEDULER: Wanted.client("system:kube-scheduler"),
     # Kubernetes has no roles for these two: they do the work of controllers that run as the cluster.
     NETWORK: Wanted.client("kubevirt.io:embedded-network", [_MASTERS]),

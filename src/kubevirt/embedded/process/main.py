@@ -15,11 +15,13 @@ from pathlib import Path
 from time import monotonic
 from typing import TextIO, cast
 
+import msgspec
+
 from kubevirt.base import log
 from kubevirt.base.clock import SystemClock
 from kubevirt.embedded.doctor import examining
 from kubevirt.embedded.home import Home
-from kubevirt.embedded.process import cluster, failures
+from kubevirt.embedded.process import addresses, clearing, cluster, failures
 from kubevirt.embedded.process.log_file import LogFile
 from kubevirt.embedded.process.progress import Listener, Nobody, Pipe, Ready
 from kubevirt.embedded.process.settings import STOP_S, Settings, Wishes, choose
@@ -61,6 +63,10 @@ async def _live(home: Home, settings: Settings, listener: Listener) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
+    entry = await addresses.take(home, settings.pods, settings.services)
+    ranges = {"pods": entry.pods, "services": entry.services}
+    settings = msgspec.structs.replace(settings, **ranges)
+    home.remember(msgspec.structs.replace(home.choices, **ranges))
     async with cluster.running(home, settings, listener, clock) as parts:
         home.remember(settings.choices)
         _settle()
@@ -74,7 +80,9 @@ async def _live(home: Home, settings: Settings, listener: Listener) -> None:
         _log.info("ready", url=settings.url, took_s=ready.took_s)
         await ended.wait()
         _log.info("stopping")
-        await parts.stop_pods(STOP_S)
+        await parts.stop(STOP_S)
+    await clearing.clear_machine(home)
+    addresses.forget(home)
     home.leave()
     _log.info("stopped")
 

@@ -9,12 +9,11 @@ import msgspec
 
 import kubevirt
 from kubevirt.base.errors import ConfigError
-from kubevirt.embedded.home import Choices
+from kubevirt.embedded.home import Choices, Home
+from kubevirt.embedded.network.settings import NetworkSettings
 
 LOOPBACK: Final = "127.0.0.1"
 PORT: Final = 6443
-PODS: Final = "10.244.0.0/16"
-SERVICES: Final = "10.96.0.0/16"
 MOST_NODES: Final = 8
 STOP_S: Final = 90.0
 """The longest that pods are given to end when the process is to: their own grace periods count below it."""
@@ -33,6 +32,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     port: int
     nodes: tuple[str, ...]
     pods: str
+    """The addresses of pods, as a range; empty until `addresses.py` has found one that is free."""
     services: str
     keeper: Path
     """The program that keeps containers."""
@@ -56,11 +56,32 @@ def choose(wishes: Wishes, remembered: Choices) -> Settings:
         )
     return Settings(
         port=_port(wishes.port, remembered.port),
-        nodes=tuple(f"node{number:02}" for number in range(1, count + 1)),
-        pods=remembered.pods or PODS,
-        services=remembered.services or SERVICES,
+        nodes=node_names(count),
+        pods=remembered.pods,
+        services=remembered.services,
         keeper=keeper(),
     )
+
+
+def node_names(count: int) -> tuple[str, ...]:
+    return tuple(f"node{number:02}" for number in range(1, count + 1))
+
+
+def network(home: Home, choices: Choices) -> NetworkSettings:
+    """Follows from what a home remembers, so that whoever comes after a process can clear up for it."""
+    return NetworkSettings(
+        folder=home.network,
+        api_port=choices.port,
+        home_id="" if home.is_default else home.id,
+        nodes=node_names(choices.nodes),
+        pods=choices.pods,
+        services=choices.services,
+    )
+
+
+def groups(home: Home, node: str) -> str:
+    """The control group above those of a node's pods."""
+    return f"kubevirt-embedded/{home.id}/{node}"
 
 
 def _port(wished: int | None, remembered: int) -> int:
