@@ -16,7 +16,7 @@ from kubevirt.apiserver.aggregation import headers
 from kubevirt.apiserver.aggregation.websockets import HandshakeRefused, join
 from kubevirt.apiserver.callees import words
 from kubevirt.apiserver.callees.callee import Callee, ClientFiles
-from kubevirt.apiserver.callees.callees import Callees
+from kubevirt.apiserver.callees.callees import Callees, Way
 from kubevirt.apiserver.callees.errors import CalleeAway
 from kubevirt.apiserver.refusals import Refusal, bad_request, method_not_allowed, refusal
 from kubevirt.apiserver.registry import locating
@@ -29,6 +29,7 @@ from kubevirt.apiserver.schema.gotext import quoted
 SUBRESOURCES: Final = ("attach", "exec", "log")
 REFUSAL_LIMIT: Final = 64 << 10
 """Bytes that are read of why a node does not want to."""
+_SPDY: Final = "spdy/3.1"
 _STREAMS: Final = ("stdin", "stdout", "stderr", "tty")
 _NAMES_OF_STREAMS: Final = {"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"}
 """What kubelets call them."""
@@ -94,7 +95,8 @@ class Kubelets:
         location = await locating.locate(self._registry, call, call.subresource)
         if location is None:
             raise bad_request(f"pod {call.name} does not have a host assigned")
-        if headers.upgrade(request.headers.items()) != "websocket":
+        upgrade = headers.upgrade(request.headers.items())
+        if upgrade not in ("websocket", _SPDY):
             raise bad_request("Upgrade request required")
         callee = self._callee(location)
         asked = [(_NAMES_OF_STREAMS[name], "1") for name in _STREAMS if locating.is_set(call, name)]
@@ -102,12 +104,24 @@ class Kubelets:
         url = f"{location.origin}{location.path}?{urlencode(asked)}"
         try:
             async with self._callees.reached(callee) as way:
+                if upgrade == _SPDY:
+                    return await _refused(way, url)
                 return await join(request, way, url, [], self._registry.clock)
         except HandshakeRefused as refused:
             pairs = [each for each in headers.back(refused.headers) if _is_kept(each[0])]
             return web.Response(status=refused.status, headers=pairs, body=refused.body)
         except (aiohttp.ClientError, OSError, CalleeAway) as error:
             raise refusal(500, "", f"error dialing backend: {words.of(error, callee)}") from error
+
+
+async def _refused(way: Way, url: str) -> web.Response:
+    """Why a node does not want to. Nobody here speaks SPDY, but kubectl comes with it when a websocket was
+    refused, and shows only what it is told then.
+    """
+    async with way.session.get(url, allow_redirects=False) as answer:
+        body = await answer.content.read(REFUSAL_LIMIT)
+    code = max(answer.status, 400)
+    return web.Response(status=code, body=body, content_type="text/plain")
 
 
 def _is_kept(name: str) -> bool:

@@ -54,11 +54,14 @@ async def serving(
     files = (settings.certificate, settings.key)
     context = server_context(*files, (settings.authority,))
     front = Front(finder, keeper, Access(settings.authority, clock), clock)
-    async with (
-        background(_renewed(context, files, clock)),
-        listening(front, settings.host, settings.port, context, _LIMITS) as found,
-    ):
-        yield found.port
+    try:
+        async with (
+            background(_renewed(context, files, clock)),
+            listening(front, settings.host, settings.port, context, _LIMITS) as found,
+        ):
+            yield found.port
+    finally:
+        await front.hang_up()
 
 
 async def _renewed(context: ssl.SSLContext, files: tuple[Path, Path], clock: Clock) -> None:
