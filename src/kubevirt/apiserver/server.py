@@ -6,9 +6,10 @@
 What is below starts first and ends last: the store, then the kinds, then the port.
 """
 
+import socket
 import ssl
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -91,6 +92,8 @@ class ApiServer(msgspec.Struct, frozen=True, kw_only=True):
     registry: Registry
     callees: Callees
     """Where a program of this process registers, to be called without a network."""
+    also_on: Callable[[socket.socket], AbstractAsyncContextManager[None]]
+    """Serves the same on another listening socket, while the body of what it returns runs."""
 
 
 @asynccontextmanager
@@ -162,13 +165,14 @@ async def serving(
         if settings.certificate:
             tls = settings.certificate.context
             await stack.enter_async_context(background(settings.certificate.run()))
-        port = await stack.enter_async_context(
+        found = await stack.enter_async_context(
             listening(front, settings.host, settings.port, tls, settings.limits)
         )
         scheme = "https" if tls else "http"
         yield ApiServer(
-            url=f"{scheme}://{settings.host}:{port}",
-            port=port,
+            url=f"{scheme}://{settings.host}:{found.port}",
+            port=found.port,
             registry=registry,
             callees=callees,
+            also_on=found.also_on,
         )

@@ -27,6 +27,43 @@ SHUTDOWN_S: Final = 1.0
 BACKLOG: Final = 1024
 
 
+class Listening:
+    """The port, and how to open the same on sockets of others."""
+
+    def __init__(self, gate: "Gate", tls: ssl.SSLContext | None, limits: Limits) -> None:
+        self.port = 0
+        self._gate = gate
+        self._tls = tls
+        self._handshake_s = limits.handshake_s if tls else None
+
+    async def open(self, host: str, port: int) -> asyncio.Server:
+        server = await asyncio.get_running_loop().create_server(
+            self._gate,
+            host,
+            port,
+            ssl=self._tls,
+            ssl_handshake_timeout=self._handshake_s,
+            backlog=BACKLOG,
+        )
+        self.port = server.sockets[0].getsockname()[1]
+        return server
+
+    @asynccontextmanager
+    async def also_on(self, listener: socket.socket) -> AsyncIterator[None]:
+        """Serves on a listening socket while the body runs, and closes it."""
+        server = await asyncio.get_running_loop().create_server(
+            self._gate,
+            sock=listener,
+            ssl=self._tls,
+            ssl_handshake_timeout=self._handshake_s,
+            backlog=BACKLOG,
+        )
+        try:
+            yield
+        finally:
+            server.close()
+
+
 @asynccontextmanager
 async def listening(
     front: Handler,
@@ -34,23 +71,17 @@ async def listening(
     port: int,
     tls: ssl.SSLContext | None = None,
     limits: Limits | None = None,
-) -> AsyncIterator[int]:
-    """Gives the port, which the system chooses if it was 0."""
+) -> AsyncIterator[Listening]:
+    """On a port, which the system chooses if it is 0."""
     limits = limits or Limits()
     gate = Gate(front, limits)
     runner = web.ServerRunner(gate, shutdown_timeout=SHUTDOWN_S)
     await runner.setup()
     try:
-        server = await asyncio.get_running_loop().create_server(
-            gate,
-            host,
-            port,
-            ssl=tls,
-            ssl_handshake_timeout=limits.handshake_s if tls else None,
-            backlog=BACKLOG,
-        )
+        found = Listening(gate, tls, limits)
+        server = await found.open(host, port)
         try:
-            yield server.sockets[0].getsockname()[1]
+            yield found
         finally:
             server.close()
     finally:

@@ -1,4 +1,4 @@
-"""The network of an embedded home: a bridge, addresses, Services, names.
+"""The network of an embedded home: addresses, cables, Services, names.
 
     settings.py     names and ranges; everything that can be named derives from them
     ranges.py       private ranges that collide with nothing on this machine
@@ -6,13 +6,16 @@
     resolv_conf.py  what a pod's resolver is told
     services/       Services and EndpointSlices as rules of nftables
     dns/            the same as names, served by dnsmasq
-    bridge.py       the bridge, what goes out of it, and namespaces of further nodes
-    cables.py       a pod's namespace and its link
+    gateway.py      the machine's side: the pods' gateway, and what goes out of it
+    cables.py       a pod's namespace and its cable
+    switchboard.py  who is connected
+    node.py         what a node's pods worker asks
+    keeping.py      rules, names and links, kept as they should be
     publishing.py   what the cluster is told: kube-dns, and where the API server is
     networks.py     all of it, kept as it should be
     doctor.py       what on this machine stands in its way
 
-Pods hang on one bridge, kept from each other there (isolated ports): what they send to each other goes
-through the machine, which answers for all of them when they are asked for (private VLAN proxy ARP). So every
-packet meets the rules both ways, and a Service works whether or not the machine's bridges call iptables.
+Each pod has a cable of its own to the machine, and a route there: nothing is bridged. A bridge would have
+packets of Services go back another way than they came, or, where bridges call iptables, be turned around on
+the bridge itself; here every packet is routed, and meets the rules both ways, on every machine.
 """

@@ -1,11 +1,15 @@
-"""A pod's network namespace, and the cable from it to the bridge.
+"""A pod's network namespace, and the cable from it to the machine.
 
 The namespace is bound to a file: it outlives us, and every container of the pod finds it there. Nothing else
-of it is on the machine but the other end of its cable. All of this runs in a thread of the machine's
-namespace.
+of it is on the machine but the other end of its cable, with a route to the pod's address.
+
+The pod believes that all pods are on one link; in truth whatever it sends comes to the machine, which
+answers for everybody (proxy ARP) and carries it on. So every packet meets the rules, both ways.
+
+All of this runs in a thread of the machine's namespace.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from ipaddress import IPv4Address, ip_interface
 from pathlib import Path
@@ -34,14 +38,13 @@ class Cable(msgspec.Struct, frozen=True, kw_only=True):
     path: Path
     """What the namespace is bound to."""
     address: IPv4Address
-    switches: Mapping[str, str] = USUAL_SWITCHES
+    switches: Mapping[str, str]
     """Settings of the namespace, by their paths below /proc/sys."""
 
 
 def lay(settings: NetworkSettings, cable: Cable, mtu: int) -> None:
     """Any number of times: what is there stays, what is missing is made."""
     with _namespace(cable) as inside, Kernel() as kernel:
-        bridge = kernel.need(settings.bridge)
         link = kernel.find(cable.link)
         if link is None:
             link = kernel.add_veth(
@@ -51,14 +54,29 @@ def lay(settings: NetworkSettings, cable: Cable, mtu: int) -> None:
                 peer_mac=mac_of(cable.address),
                 mtu=mtu,
             )
-        _connect(kernel, link, bridge)
+            for key, value in _switches(cable.link):
+                kernel.set_setting(key, value)
+        if not link.is_up:
+            kernel.set_up(link)
+        route = Route(destination=f"{cable.address}/32", gateway=None)
+        if route not in kernel.routes(link):
+            kernel.add_route(link, route, source=str(settings.gateway))
         inside.call(lambda: _furnish(settings, cable))
 
 
-def is_laid(bridge: Seen, links: Mapping[str, Seen], cable: Cable) -> bool:
+def _switches(link: str) -> Iterator[tuple[str, str]]:
+    yield f"net/ipv4/conf/{link}/forwarding", "1"
+    # Whomever the pod asks for, we answer, and at once: all it sends goes through the machine.
+    yield f"net/ipv4/conf/{link}/proxy_arp", "1"
+    yield f"net/ipv4/neigh/{link}/proxy_delay", "0"
+    # From here come packets of this pod, and of nobody else.
+    yield f"net/ipv4/conf/{link}/rp_filter", "1"
+
+
+def is_laid(links: Mapping[str, Seen], routes: Container[tuple[str, int]], cable: Cable) -> bool:
     """As far as the machine's side tells: what is in a pod is the pod's own."""
     link = links.get(cable.link)
-    return link is not None and link.is_up and link.bridge == bridge.index and link.isolated is True
+    return link is not None and link.is_up and (f"{cable.address}/32", link.index) in routes
 
 
 def remove(link: str, path: Path) -> None:
@@ -82,15 +100,6 @@ def _namespace(cable: Cable) -> Namespace:
         made.close()
         raise
     return made
-
-
-def _connect(kernel: Kernel, link: Seen, bridge: Seen) -> None:
-    if link.bridge != bridge.index:
-        kernel.attach(link, bridge)
-    if not link.isolated or link.bridge != bridge.index:
-        kernel.set_isolated(link, on=True)
-    if not link.is_up:
-        kernel.set_up(link)
 
 
 def _furnish(settings: NetworkSettings, cable: Cable) -> None:

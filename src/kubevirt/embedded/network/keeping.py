@@ -2,7 +2,7 @@
 
     Rules   the table of nftables, as Services and their endpoints ask; also when somebody flushed it
     Names   the name server, likewise
-    Links   the bridge and the cables; also when somebody removed them or switched forwarding off
+    Links   the gateway and the cables; also when somebody removed them or switched forwarding off
 
 A change is heard of, not read: each look compares everything, and does nothing where nothing differs.
 """
@@ -88,7 +88,8 @@ class Rules:
         settings = self._settings
         return Place(
             table=settings.table,
-            bridge=settings.bridge,
+            links=f"{settings.link_prefix}*",
+            gateway=str(settings.gateway),
             pods=settings.pods,
             services=settings.services,
         )

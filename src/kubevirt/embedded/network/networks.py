@@ -142,7 +142,7 @@ def _published(
 
 
 def _listening(settings: NetworkSettings) -> socket.socket:
-    """On the bridge's address; the rules let nobody else's machine come to it."""
+    """On the gateway's address; the rules let nobody else's machine come to it."""
     try:
         return socket.create_server(
             (str(settings.gateway), settings.api_port), backlog=BACKLOG, reuse_port=False

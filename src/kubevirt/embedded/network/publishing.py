@@ -1,7 +1,7 @@
 """What the cluster is told of its network: the Service of its names, and where the API server is.
 
 The API server describes itself by a Service without saying where it is, since a loopback address would mean
-every pod's own. On the bridge it has an address that is the same to all.
+every pod's own. On the gateway's it has one that is the same to all.
 """
 
 from collections.abc import Mapping

@@ -19,7 +19,7 @@ class NetworkSettings(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
     """Of what must be found again; nobody else's."""
     api_port: int
-    """Of the API server, on the loopback address and on the bridge's."""
+    """Of the API server, on the loopback address and on the gateway's."""
     home_id: str = ""
     """Eight hex digits that set its names apart from other homes'; empty for the default home."""
     nodes: Sequence[str] = ("node01",)
@@ -31,17 +31,22 @@ class NetworkSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The machine's resolv.conf, and where else to look if that leads to its loopback."""
 
     @property
-    def bridge(self) -> str:
+    def gateway_link(self) -> str:
         return f"kvpy-{self.home_id}" if self.home_id else "kvpy0"
+
+    @property
+    def link_prefix(self) -> str:
+        """Of the machine's ends of all cables, and of nobody else's: rules know them by it."""
+        return f"kvp{self.home_id[:4]}" if self.home_id else "kvp-"
 
     @property
     def table(self) -> str:
         return f"kubevirt-embedded-{self.home_id}" if self.home_id else "kubevirt-embedded"
 
     @property
-    def bridge_mac(self) -> str:
-        """By it the bridge is known to be ours."""
-        digits = hashlib.sha256(f"bridge of {self.folder}".encode()).hexdigest()[:8]
+    def gateway_mac(self) -> str:
+        """By it the link is known to be ours."""
+        digits = hashlib.sha256(f"gateway of {self.folder}".encode()).hexdigest()[:8]
         return f"0a:5b:{':'.join(digits[at : at + 2] for at in range(0, 8, 2))}"
 
     @property
@@ -54,7 +59,7 @@ class NetworkSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def gateway(self) -> IPv4Address:
-        """The bridge's, which is the first node's, too."""
+        """The machine's, as pods know it, which is the first node's, too."""
         return self.pod_range[1]
 
     @property
@@ -70,7 +75,7 @@ class NetworkSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     def link(self, uid: str) -> str:
         """The machine's end of a pod's cable."""
-        return f"kvp{hashlib.sha256(f'{self.home_id}/{uid}'.encode()).hexdigest()[:8]}"
+        return f"{self.link_prefix}{hashlib.sha256(uid.encode()).hexdigest()[:8]}"
 
 
 def mac_of(address: IPv4Address) -> str:

@@ -1,7 +1,7 @@
-"""Who is connected to the bridge: pods with their leases, and nodes that are not the machine itself.
+"""Who is connected to the machine: pods with their leases, and nodes that are not the machine itself.
 
-Kept as it should be by `mend`, which is called when the kernel tells of a change: a bridge that somebody
-removed is made again, and every cable plugged in again.
+Kept as it should be by `mend`, which is called when the kernel tells of a change: a link that somebody
+removed is made again, with the pod's address and all.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Final
 
 from kubevirt.base.errors import KubevirtError
 from kubevirt.base.log import get_logger
-from kubevirt.embedded.network import bridge, cables
+from kubevirt.embedded.network import cables, gateway
 from kubevirt.embedded.network.cables import USUAL_SWITCHES, Cable
 from kubevirt.embedded.network.leases import Leases
 from kubevirt.embedded.network.settings import NetworkSettings
@@ -31,7 +31,7 @@ class Switchboard:
         """Reads the leases that are there."""
         self.settings = settings
         self._machine = machine
-        self._mtu = bridge.USUAL_MTU
+        self._mtu = gateway.USUAL_MTU
         for name in ("pods", "nodes"):
             (settings.folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
         self._leases = Leases(settings.folder / "leases", settings.pod_range, settings.first_pod)
@@ -45,8 +45,8 @@ class Switchboard:
         self._leases.close()
 
     async def open(self) -> None:
-        """The bridge, and the namespaces of nodes."""
-        self._mtu = await self._machine.run(partial(bridge.make, self.settings))
+        """The gateway, and the namespaces of nodes."""
+        self._mtu = await self._machine.run(partial(gateway.make, self.settings))
         for node in self.settings.nodes[1:]:
             cable = self._node_cable(node)
             await self._machine.run(partial(self._lay, cable))
@@ -74,7 +74,7 @@ class Switchboard:
 
     async def mend(self) -> None:
         async with self._lock:
-            self._mtu = await self._machine.run(partial(bridge.make, self.settings))
+            self._mtu = await self._machine.run(partial(gateway.make, self.settings))
             laid = dict(self._laid)
             for owner in await self._machine.run(partial(self._unplugged, laid)):
                 if owner in self._laid:
@@ -89,7 +89,7 @@ class Switchboard:
                 link, path = self.settings.link(owner), self._path(owner)
                 await self._machine.run(partial(cables.remove, link, path))
                 self._leases.give_back(owner)
-            await self._machine.run(partial(bridge.take_away, self.settings))
+            await self._machine.run(partial(gateway.take_away, self.settings))
 
     def node_path(self, node: str) -> Path | None:
         """Of its namespace; None for the machine's own."""
@@ -100,10 +100,10 @@ class Switchboard:
 
     def _unplugged(self, laid: Mapping[str, Cable]) -> list[str]:
         with Kernel() as kernel:
-            found = kernel.need(self.settings.bridge)
+            routes = set(kernel.route_destinations())
             links = {each.name: each for each in kernel.links()}
             return [
-                owner for owner, cable in laid.items() if not cables.is_laid(found, links, cable)
+                owner for owner, cable in laid.items() if not cables.is_laid(links, routes, cable)
             ]
 
     async def _plug_in(self, owner: str, cable: Cable) -> None:

@@ -60,8 +60,6 @@ class Seen:
     """Index of the bridge it is on."""
     learning: bool | None = None
     """Whether that bridge learns addresses from it."""
-    isolated: bool | None = None
-    """Whether that bridge keeps it from others that are isolated, too."""
     tap: TapSettings | None = None
 
 
@@ -230,11 +228,6 @@ class Kernel:
         with self._change(f"{'let' if on else 'keep'} {link.name}'s bridge {_learning(on=on)}"):
             self._route.brport("set", index=link.index, learning=int(on))
 
-    def set_isolated(self, link: Seen, *, on: bool) -> None:
-        """Frames of one isolated link never go straight to another: the bridge's owner carries them."""
-        with self._change(f"{'keep' if on else 'stop keeping'} {link.name} from its neighbours"):
-            self._route.brport("set", index=link.index, isolated=int(on))
-
     def set_unfinished_checksums(self, link: Seen, *, on: bool) -> None:
         with self._change(f"switch {link.name}'s checksum offloading {'on' if on else 'off'}"):
             checksum.set_unfinished_checksums(link.name, on=on)
@@ -262,18 +255,21 @@ class Kernel:
                 prefixlen=address.network.prefixlen,
             )
 
-    def add_route(self, link: Seen, route: Route) -> None:
-        """A gateway that no route reaches is on the link: some CNI plugins have it so."""
+    def add_route(self, link: Seen, route: Route, *, source: str | None = None) -> None:
+        """A gateway that no route reaches is on the link: some CNI plugins have it so. `source` is the
+        address that the machine sends from by it.
+        """
+        extra = {"prefsrc": source} if source else {}
         with self._change(f"route {route.destination} by {link.name}"):
             try:
                 with os_errors():
-                    self._add_route(link, route)
+                    self._add_route(link, route, **extra)
             except OSError as error:
                 if route.gateway is None or error.errno not in _UNREACHABLE:
                     raise
-                self._add_route(link, route, flags=_RTNH_F_ONLINK)
+                self._add_route(link, route, **extra, flags=_RTNH_F_ONLINK)
 
-    def _add_route(self, link: Seen, route: Route, **extra: int) -> None:
+    def _add_route(self, link: Seen, route: Route, **extra: int | str) -> None:
         gateway = {"gateway": route.gateway} if route.gateway else {"scope": 253}
         family = socket.AF_INET if ip_network(route.destination).version == 4 else socket.AF_INET6
         self._route.route(
@@ -319,17 +315,15 @@ def _seen(link: Any) -> Seen:
         mtu=link.get("mtu") or 0,
         is_up=bool(link["flags"] & _IFF_UP),
         bridge=link.get("master"),
-        learning=_of_port(link, "LEARNING"),
-        isolated=_of_port(link, "ISOLATED"),
+        learning=_is_learning(link),
         tap=_tap(link) if kind == "tun" else None,
     )
 
 
-def _of_port(link: Any, name: str) -> bool | None:
-    """A switch of its port; None for a link that is on no bridge."""
+def _is_learning(link: Any) -> bool | None:
     if link.get(("linkinfo", "slave_kind")) != "bridge":
         return None
-    return bool(link.get_nested("IFLA_LINKINFO", "IFLA_INFO_SLAVE_DATA", f"IFLA_BRPORT_{name}"))
+    return bool(link.get_nested("IFLA_LINKINFO", "IFLA_INFO_SLAVE_DATA", "IFLA_BRPORT_LEARNING"))
 
 
 def _tap(link: Any) -> TapSettings:

@@ -1,7 +1,7 @@
 """dnsmasq with the names of the cluster: always one that answers, whatever changes.
 
 dnsmasq reads most of what it is told only when it starts. So a change is another dnsmasq, on another port of
-the bridge's address, to which the rules of the DNS Service then lead; the one before goes on for a moment,
+the gateway's address, to which the rules of the DNS Service then lead; the one before goes on for a moment,
 for those who have asked it. No question is lost on the way.
 """
 
@@ -61,7 +61,7 @@ class NameServer:
 
     @property
     def port(self) -> int | None:
-        """Where the newest one answers, on the bridge's address."""
+        """Where the newest one answers, on the gateway's address."""
         return self._current.port if self._current else None
 
     @property

@@ -37,7 +37,9 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where the rules are to hold."""
 
     table: str
-    bridge: str
+    links: str
+    """The machine's ends of all cables to pods: a name with a star at its end."""
+    gateway: str
     pods: str
     services: str
 
@@ -83,7 +85,7 @@ def _base(place: Place) -> Iterator[tuple[str, Chain]]:
             }
         }
     ]
-    bridge, pods, services = place.bridge, _prefix(place.pods), _prefix(place.services)
+    links, pods, services = place.links, _prefix(place.pods), _prefix(place.services)
     yield "prerouting", _hooked("nat", "prerouting", -100, by_service)
     yield "output", _hooked("nat", "output", -100, by_service)
     yield (
@@ -92,12 +94,16 @@ def _base(place: Place) -> Iterator[tuple[str, Chain]]:
             "nat",
             "postrouting",
             100,
-            [_to(bridge), _match({"concat": [_SOURCE, _DESTINATION]}, f"@{HAIRPINS}"), _MASQUERADE],
+            [
+                _to(links),
+                _match({"concat": [_SOURCE, _DESTINATION]}, f"@{HAIRPINS}"),
+                {"snat": {"family": "ip", "addr": place.gateway}},
+            ],
             [
                 _match(_SOURCE, pods),
                 _match(_DESTINATION, pods, "!="),
-                _to(bridge, "!="),
-                _MASQUERADE,
+                _to(links, "!="),
+                {"masquerade": None},
             ],
         ),
     )
@@ -107,9 +113,8 @@ def _base(place: Place) -> Iterator[tuple[str, Chain]]:
             "filter",
             "forward",
             0,
-            [_from(bridge), _match(_SOURCE, pods, "!="), _DROP],
-            [_from(bridge, "!="), _to(bridge), _ANSWERS, {"accept": None}],
-            [_from(bridge, "!="), _to(bridge), _DROP],
+            [_from(links, "!="), _to(links), _ANSWERS, {"accept": None}],
+            [_from(links, "!="), _to(links), _DROP],
             [_match(_DESTINATION, services), {"goto": {"target": REFUSE}}],
         ),
     )
@@ -119,21 +124,18 @@ def _base(place: Place) -> Iterator[tuple[str, Chain]]:
             "filter",
             "input",
             0,
-            [_from({"set": ["lo", bridge]}, "!="), _match(_DESTINATION, pods), _DROP],
+            [_from("lo", "!="), _from(links, "!="), _match(_DESTINATION, pods), _DROP],
         ),
     )
+    redirect = _match({"payload": {"protocol": "icmp", "field": "type"}}, "redirect")
     yield (
         "outgoing",
         _hooked(
             "filter",
             "output",
             0,
-            # That a neighbour could be reached without us is what nobody should hear.
-            [
-                _to(bridge),
-                _match({"payload": {"protocol": "icmp", "field": "type"}}, "redirect"),
-                _DROP,
-            ],
+            # A pod that came back to itself would be told that it need not have asked us.
+            [_to(links), redirect, _DROP],
             [_match(_DESTINATION, services), {"goto": {"target": REFUSE}}],
         ),
     )
@@ -209,7 +211,6 @@ def _hooked(kind: str, hook: str, priority: int, *rules: Sequence[Json]) -> Chai
 
 
 _DROP: Final[Json] = {"drop": None}
-_MASQUERADE: Final[Json] = {"masquerade": None}
 
 
 def _match(left: Json, right: Any, op: str = "==") -> Json:

@@ -1,14 +1,16 @@
-"""The bridge on which all pods hang, and the way out of it.
+"""The machine's side of the pods' network: an address for pods to send everything to, and the way out.
 
-    await machine.run(lambda: bridge.make(settings))      # the MTU that pods have; nothing to do the second time
-    await machine.run(lambda: bridge.take_away(settings))
+    await machine.run(lambda: gateway.make(settings))     # the MTU that pods have; nothing to do the second time
+    await machine.run(lambda: gateway.take_away(settings))
+
+The address is on a link of its own, with nothing behind it: cables come and go, and it stays.
 
 Of the machine itself one thing is changed, told and undone: links by which it reaches anything must let
 answers through, so their forwarding is switched on, each by itself, where it is off. The switch for the whole
 machine is not touched.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from ipaddress import ip_interface, ip_network
 from typing import Final
 
@@ -25,9 +27,8 @@ from kubevirt.virt.network.facts import Route
 
 log = get_logger(__name__)
 
-BRIDGE_PREFIX: Final = "kvpy"
-"""Of the bridges of all homes."""
 LINK_PREFIX: Final = "kvp"
+"""Of the links of all homes."""
 USUAL_MTU: Final = 1500
 FORWARDERS: Final = "forwarders.json"
 _LIMIT: Final = 65536
@@ -39,7 +40,7 @@ class NameTaken(ConfigError):  # noqa: N818  # it is what the name is
     def __init__(self, link: Seen) -> None:
         what = f"a {link.kind}" if link.kind else "a network card"
         super().__init__(
-            f"the network needs a bridge {link.name}, but there is {what} by that name which is not ours; "
+            f"the network of pods needs a link {link.name}, but there is {what} by that name which is not ours; "
             f"rename it or remove it with: ip link delete {link.name}",
             reason="NameTaken",
         )
@@ -50,43 +51,38 @@ def make(settings: NetworkSettings) -> int:
     with Kernel() as kernel:
         uplinks = _uplinks(kernel)
         mtu = min((link.mtu for link in uplinks), default=USUAL_MTU)
-        bridge = _bridge(kernel, settings, mtu)
-        for key, value in _switches(settings.bridge):
-            if kernel.setting(key) != value:
-                kernel.set_setting(key, value)
-        if not bridge.is_up:
-            kernel.set_up(bridge)
+        link = _link(kernel, settings)
+        if not link.is_up:
+            kernel.set_up(link)
         # So that the machine itself has an address to ask Services from, and asks nobody outside.
         route = Route(destination=settings.services, gateway=None)
-        if route not in kernel.routes(bridge):
-            kernel.add_route(bridge, route)
+        if route not in kernel.routes(link):
+            kernel.add_route(link, route)
         _let_through(kernel, settings, uplinks)
         if kernel.journal.changes:
-            log.info("the bridge was made or mended", changes=kernel.journal.changes[:20])
+            log.info("the gateway was made or mended", changes=kernel.journal.changes[:20])
         return mtu
 
 
 def take_away(settings: NetworkSettings) -> None:
     """All of it, in the order in which nothing is open to strangers meanwhile."""
     with Kernel() as kernel:
-        found = kernel.find(settings.bridge)
+        for link in kernel.links():
+            if link.name.startswith(settings.link_prefix):
+                kernel.delete(link)
+        found = kernel.find(settings.gateway_link)
         if found is not None and _is_ours(found, settings):
-            for link in kernel.links():
-                if link.bridge == found.index and link.name.startswith(LINK_PREFIX):
-                    kernel.delete(link)
             kernel.delete(found)
         table.unload(settings.table)
         _stop_letting_through(kernel, settings)
 
 
-def _bridge(kernel: Kernel, settings: NetworkSettings, mtu: int) -> Seen:
-    found = kernel.find(settings.bridge)
+def _link(kernel: Kernel, settings: NetworkSettings) -> Seen:
+    found = kernel.find(settings.gateway_link)
     if found is not None and not _is_ours(found, settings):
         raise NameTaken(found)
     if found is None:
-        found = kernel.add_bridge(settings.bridge, mac=settings.bridge_mac)
-    if found.mtu != mtu:
-        kernel.set_mtu(found, mtu)
+        found = kernel.add_dummy(settings.gateway_link, mac=settings.gateway_mac)
     address = ip_interface(f"{settings.gateway}/{settings.pod_range.prefixlen}")
     if address not in kernel.addresses(found):
         kernel.add_address(found, address)
@@ -94,15 +90,8 @@ def _bridge(kernel: Kernel, settings: NetworkSettings, mtu: int) -> Seen:
 
 
 def _is_ours(link: Seen, settings: NetworkSettings) -> bool:
-    return link.kind == "bridge" and link.mac == settings.bridge_mac
-
-
-def _switches(bridge: str) -> Iterable[tuple[str, str]]:
-    yield _forwarding(bridge), "1"
-    # Pods are kept from each other, so we answer when one asks for another, and at once.
-    yield f"net/ipv4/conf/{bridge}/proxy_arp_pvlan", "1"
-    yield f"net/ipv4/neigh/{bridge}/proxy_delay", "0"
-    yield f"net/ipv4/conf/{bridge}/send_redirects", "0"
+    """Where the kernel has no dummies, it is a bridge with nothing on it."""
+    return link.kind in ("dummy", "bridge") and link.mac == settings.gateway_mac
 
 
 def _uplinks(kernel: Kernel) -> tuple[Seen, ...]:
@@ -112,7 +101,7 @@ def _uplinks(kernel: Kernel) -> tuple[Seen, ...]:
         for destination, index in kernel.route_destinations()
         if ip_network(destination).version == 4
     }
-    others = ("lo", BRIDGE_PREFIX, GUEST_LINK_PREFIX)
+    others = ("lo", LINK_PREFIX, GUEST_LINK_PREFIX)
     return tuple(
         link for link in kernel.links() if link.index in used and not link.name.startswith(others)
     )
@@ -132,7 +121,7 @@ def _stop_letting_through(kernel: Kernel, settings: NetworkSettings) -> None:
     others = [
         link.name
         for link in kernel.links()
-        if link.name.startswith((BRIDGE_PREFIX, GUEST_LINK_PREFIX))
+        if link.name.startswith((LINK_PREFIX, GUEST_LINK_PREFIX))
     ]
     if not others and kernel.setting("net/ipv4/ip_forward") == "0":
         for name in _read(settings):
