@@ -171,6 +171,7 @@ def test_a_path_of_the_machine_is_made_where_that_is_asked_for(tmp_path: Path) -
     host_path.prepare(Path("/dev/null"), "CharDevice")
 
     assert folder.is_dir()
+    assert (tmp_path / "none").is_dir()
     assert file.read_bytes() == b""
     with pytest.raises(Retry, match="is not a directory"):
         host_path.prepare(file, "DirectoryOrCreate")
