@@ -1,6 +1,7 @@
 /* keeper: what stands between a container and the program that wanted it.
  *
- *     keeper run     LOCK SELF FILTER LOG-BYTES LOG-FILES NETWORK IMAGE [CGROUP ...] -- SANDBOX ...
+ *     keeper run     LOCK SELF FILTER WORDS LOG-BYTES LOG-FILES NETWORK IMAGE [CGROUP ...]
+ *                    -- SANDBOX ...
  *     keeper furnish IS-READ-ONLY [MOUNT ...] -- UID GID ... -- COMMAND ...      as for enter
  *     keeper enter   UID GID GROUPS CAPABILITIES NO-NEW-PRIVILEGES FOLDER -- COMMAND ...
  *     keeper join    TARGET FAILURE FILTER CALLER INPUT OUTPUT ERRORS HAS-TERMINAL [CGROUP ...]
@@ -23,13 +24,17 @@
  *     LIFE     made by `run` and `join`, who hold the other end: at its end when they are gone
  *     CALLER   a socket of whoever wants `join`: at its end when they are gone, and so the command is.
  *              The other end of the command's terminal is sent there
+ *     WORDS    for the sandbox: those of its words that are nobody else's to read on the machine
  *     INPUT, OUTPUT, ERRORS    the streams of a command without a terminal
  */
 
 #ifndef KEEPER_H
 #define KEEPER_H
 
-enum { LOCK = 3, STATUS, FAILURE, SELF, FILTER, TARGET, LIFE, CALLER, INPUT, OUTPUT, ERRORS, FIRST_FREE };
+enum {
+    LOCK = 3, STATUS, FAILURE, SELF, FILTER, TARGET, LIFE, CALLER, INPUT, OUTPUT, ERRORS, WORDS,
+    FIRST_FREE
+};
 enum { CANNOT = 125, NOT_EXECUTABLE = 126, NOT_FOUND = 127, WRONG_USAGE = 2 };
 
 /* Somebody reads FAILURE who has a use of their own for standard error. */

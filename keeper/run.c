@@ -74,7 +74,7 @@ static void record_end(int file, int status)
     record(file, "exit.draft", "exit.json", text);
 }
 
-/* `words` are NETWORK, ROOT, the control groups, `--` and the sandbox. */
+/* `words` are NETWORK, IMAGE, the control groups, `--` and the sandbox. */
 static pid_t start(int groups, char **words, const sigset_t *before)
 {
     char **sandbox = words + 2 + groups + 1;
@@ -164,11 +164,11 @@ static void tell_of_start(int caller)
 
 int run(int count, char **words)
 {
-    static const int places[] = {LOCK, SELF, FILTER};
+    static const int places[] = {LOCK, SELF, FILTER, WORDS};
     sigset_t all, before;
-    int groups = separator(count - 7, words + 7);
+    int groups = separator(count - 8, words + 8);
 
-    arrange(3, words, places);
+    arrange(4, words, places);
     int caller = detach();
     /* Nothing but SIGKILL ends this program before its sandbox. */
     sigfillset(&all);
@@ -178,9 +178,9 @@ int run(int count, char **words)
     at(FAILURE, open("failure", O_WRONLY | O_CREAT | O_APPEND, 0640), 0);
     int last = reserve();
     int signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
-    open_log(atol(words[3]), atoi(words[4]));
+    open_log(atol(words[4]), atoi(words[5]));
     sigemptyset(&before);
-    pid_t sandbox = start(groups, words + 5, &before);
+    pid_t sandbox = start(groups, words + 6, &before);
     close_range(STATUS, FIRST_FREE - 1, 0);
     record_start(sandbox);
     tell_of_start(caller);

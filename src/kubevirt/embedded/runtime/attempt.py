@@ -25,7 +25,7 @@ from typing import Final, Self
 import msgspec
 
 from kubevirt.base.errors import Retry
-from kubevirt.embedded.runtime import sandbox
+from kubevirt.embedded.runtime import files, sandbox
 from kubevirt.embedded.runtime.container import Container
 from kubevirt.embedded.runtime.ends import readable
 from kubevirt.embedded.runtime.keeper import Keeper
@@ -81,7 +81,7 @@ class Attempt:
         with self._lock() as lock:
             done = await keeper.start(
                 self.folder,
-                sandbox.arguments(container),
+                sandbox.words(container),
                 lock=lock,
                 log=(container.log_bytes, container.log_files),
                 seccomp=seccomp,
@@ -170,6 +170,15 @@ class Attempt:
             is_it = started and first and _parent_of(first) == started.sandbox
             yield pidfd if is_it and self.is_running else None
 
+    @property
+    def has_entered(self) -> bool:
+        """Its command has begun. Until then its first process puts the sandbox together, and whoever
+        joined it there would be in a place that still shows the machine.
+        """
+        with self.pinned() as pidfd:
+            first = self._told_by_sandbox("child-pid")
+            return pidfd is not None and first is not None and not _is_keeper(first)
+
     @contextmanager
     def _pinned_keeper(self) -> Iterator[int | None]:
         started = self._started()
@@ -215,6 +224,13 @@ def _pidfd(pid: int | None) -> Iterator[int | None]:
     finally:
         if fd is not None:
             os.close(fd)
+
+
+def _is_keeper(pid: int) -> bool:
+    """It has the keeper's program open, which the last step into the sandbox closes."""
+    with suppress(OSError):
+        return str(Path(f"/proc/{pid}/fd/{files.SELF}").readlink()).startswith("/memfd:keeper")
+    return False
 
 
 def _parent_of(pid: int) -> int | None:

@@ -4,3 +4,4 @@ from typing import Final
 
 STATUS: Final = 4
 SELF: Final = 6
+WORDS: Final = 14

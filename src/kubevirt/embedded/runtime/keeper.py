@@ -6,13 +6,15 @@ must not be able to change the program that the next container will be started b
 
 import fcntl
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from kubevirt.base.commands import Completed, run
-from kubevirt.base.errors import ConfigError
+from kubevirt.base.errors import CommandFailed, ConfigError
+from kubevirt.embedded.runtime.sandbox import Words
 
 _SEALS: Final = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 START_S: Final = 30.0
@@ -56,7 +58,7 @@ class Keeper:
     async def start(
         self,
         folder: Path,
-        sandbox: Sequence[str],
+        sandbox: Words,
         *,
         lock: int,
         log: tuple[int, int],
@@ -66,12 +68,27 @@ class Keeper:
         cgroups: Sequence[str] = (),
     ) -> Completed:
         """Returns when the sandbox has begun, or is not going to."""
-        given = [str(lock), str(self.fd), "-" if seccomp is None else str(seccomp)]
         place = (network or "-", image or "-", *cgroups)
-        return await run(
-            *(self.path, "run", *given, *map(str, log), *place, "--", *sandbox),
-            cwd=folder,
-            pass_fds=[lock, self.fd, *([] if seccomp is None else [seccomp])],
-            timeout_s=START_S,
-            check=False,
-        )
+        with _as_file(sandbox.options) as options:
+            given = [lock, self.fd, seccomp, options]
+            return await run(
+                *(self.path, "run", *("-" if each is None else str(each) for each in given)),
+                *(*map(str, log), *place, "--", *sandbox.command),
+                cwd=folder,
+                pass_fds=[each for each in given if each is not None],
+                timeout_s=START_S,
+                check=False,
+            )
+
+
+@contextmanager
+def _as_file(words: Sequence[str]) -> Iterator[int]:
+    """Each with a zero byte at its end, as bubblewrap reads them: one that has such a byte inside would
+    become two, and the second might be an option.
+    """
+    if any("\0" in word for word in words):
+        raise CommandFailed("bwrap", "cannot be run: a zero byte in a variable or a path")
+    with os.fdopen(os.memfd_create("words", os.MFD_CLOEXEC), "wb+") as file:
+        file.write("".join(f"{word}\0" for word in words).encode(errors="surrogateescape"))
+        file.seek(0)
+        yield file.fileno()

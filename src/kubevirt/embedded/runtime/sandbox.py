@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from kubevirt.embedded.runtime import capabilities, files
 from kubevirt.embedded.runtime.container import Container, Mount, Rights
 
@@ -21,14 +23,28 @@ _ETC: Final = (
     *("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "ssl/certs"),
     *("mime.types", "nsswitch.conf", "protocols", "services", "profile", "bash.bashrc"),
 )
+_OWN_ETC: Final = Path(__file__).with_name("etc")
+"""Users and groups of the built-in image: whom the machine itself knows is no business of a pod."""
 _WAITING: Final = "/dev/.volumes"
 """Where mounts are until the keeper moves them to their places, from inside: see furnish.c."""
 
 
-def arguments(container: Container) -> list[str]:
-    """All words of the command line, the first program first."""
+class Words(msgspec.Struct, frozen=True, kw_only=True):
+    """A command line of bubblewrap. Its options hold the variables of a container, secrets among them,
+    and everybody on a machine may read the command lines of others: they are handed over in a file.
+    """
+
+    options: Sequence[str]
+    command: Sequence[str]
+
+
+def words(container: Container) -> Words:
+    return Words(options=_options(container), command=_command(container))
+
+
+def _options(container: Container) -> Sequence[str]:
     return [
-        *("bwrap", "--die-with-parent", "--json-status-fd", str(files.STATUS)),
+        *("--die-with-parent", "--json-status-fd", str(files.STATUS)),
         *("--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
         *(("--hostname", container.hostname) if container.hostname else ()),
         *("--cap-add", "ALL", "--clearenv", "--chdir", "/"),
@@ -36,7 +52,12 @@ def arguments(container: Container) -> list[str]:
         *(_OWN_ROOT if container.root else _built_in()),
         *("--proc", "/proc", "--dev", "/dev"),
         *(word for number, mount in enumerate(container.mounts) for word in _mount(mount, number)),
-        "--",
+    ]
+
+
+def _command(container: Container) -> Sequence[str]:
+    return [
+        *("bwrap", "--args", str(files.WORDS), "--"),
         *(f"/proc/self/fd/{files.SELF}", "furnish", str(int(container.is_root_read_only))),
         *(mount.target for mount in container.mounts),
         "--",
@@ -67,6 +88,8 @@ def _built_in() -> Iterator[str]:
         elif place.is_dir():
             yield from ("--ro-bind", str(place), str(place))
     yield from _each("--ro-bind-try", ((f"/etc/{name}", f"/etc/{name}") for name in _ETC))
+    for name in ("passwd", "group"):
+        yield from ("--ro-bind", str(_OWN_ETC / name), f"/etc/{name}")
     for name, text in _FOLDERS:
         yield from ("--perms", text, "--dir", name)
     yield from ("--symlink", "../run", "/var/run")
