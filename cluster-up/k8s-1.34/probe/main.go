@@ -3,12 +3,15 @@
 //
 //	probe serve :80 TEXT            answer every request with TEXT
 //	probe get URL [HEADER: VALUE]   print the answer; any certificate will do
+//	probe echo :9000                answer every datagram with the host's name and what was in it
+//	probe ask HOST:9000 TEXT        send a datagram and print the answer
 package main
 
 import (
 	"crypto/tls"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -29,8 +32,13 @@ func run(words []string) error {
 		return serve(words[1], words[2])
 	case len(words) >= 2 && words[0] == "get":
 		return get(words[1], words[2:])
+	case len(words) == 2 && words[0] == "echo":
+		return echo(words[1])
+	case len(words) == 3 && words[0] == "ask":
+		return ask(words[1], words[2])
 	}
-	return fmt.Errorf("usage: probe serve ADDRESS TEXT | probe get URL [HEADER: VALUE]...")
+	return fmt.Errorf("usage: probe serve ADDRESS TEXT | probe get URL [HEADER: VALUE]... |" +
+		" probe echo ADDRESS | probe ask ADDRESS TEXT")
 }
 
 func serve(address, text string) error {
@@ -67,6 +75,48 @@ func get(url string, headers []string) error {
 	_, err = io.Copy(os.Stdout, answer.Body)
 	if err == nil && answer.StatusCode >= http.StatusBadRequest {
 		err = fmt.Errorf("%s", answer.Status)
+	}
+	return err
+}
+
+func echo(address string) error {
+	name, err := os.Hostname()
+	if err != nil {
+		return err
+	}
+	socket, err := net.ListenPacket("udp4", address)
+	if err != nil {
+		return err
+	}
+	datagram := make([]byte, 1500)
+	for {
+		size, sender, err := socket.ReadFrom(datagram)
+		if err != nil {
+			return err
+		}
+		answer := append([]byte(name+" "), datagram[:size]...)
+		if _, err = socket.WriteTo(answer, sender); err != nil {
+			return err
+		}
+	}
+}
+
+func ask(address, text string) error {
+	socket, err := net.Dial("udp4", address)
+	if err != nil {
+		return err
+	}
+	defer socket.Close()
+	if err = socket.SetDeadline(time.Now().Add(3 * time.Second)); err != nil {
+		return err
+	}
+	if _, err = socket.Write([]byte(text)); err != nil {
+		return err
+	}
+	answer := make([]byte, 1500)
+	size, err := socket.Read(answer)
+	if err == nil {
+		fmt.Println(string(answer[:size]))
 	}
 	return err
 }
