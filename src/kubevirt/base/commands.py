@@ -53,6 +53,7 @@ _PACKAGES: Final = {
     "dnsmasq": "dnsmasq-base",
     "ip": "iproute2",
     "libvirtd": "libvirt-daemon",
+    "losetup": "mount",
     "nft": "nftables",
     "nsenter": "util-linux",
     "passt": "passt",

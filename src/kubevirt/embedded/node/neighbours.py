@@ -78,7 +78,9 @@ class Volumes(Protocol):
         ...
 
     async def tear_down(self, uid: str) -> None:
-        """Of all that is left of a pod's volumes here; what is not the pod's own stays."""
+        """Of all that is left of a pod's volumes here; what is not the pod's own stays. NotNow with
+        FailedUnMount.
+        """
         ...
 
 

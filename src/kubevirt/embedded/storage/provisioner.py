@@ -22,7 +22,7 @@ log = get_logger(__name__)
 
 BLOCK: Final = "Block"
 _FOR_ALL: Final = 0o777
-_GOING: Final = ".going-"
+GOING: Final = ".going-"
 _WHOLE: Final = 512
 """Bytes of a sector: a disk has whole ones."""
 
@@ -56,7 +56,7 @@ class Provisioner:
 
     async def remove(self, volume: str) -> None:
         """What is not there is gone already."""
-        draft = f"{_GOING}{os.urandom(8).hex()}"
+        draft = f"{GOING}{os.urandom(8).hex()}"
         try:
             self.path(volume).rename(self.folder / draft)
         except FileNotFoundError:
@@ -70,7 +70,7 @@ class Provisioner:
 
     def _clear_away(self) -> None:
         for each in self.folder.iterdir():
-            if each.name.startswith(_GOING):
+            if each.name.startswith(GOING):
                 self._remove(each.name)
 
     def _make(self, name: str, mode: str, size_bytes: int) -> None:

@@ -13,7 +13,7 @@ _OTHER_NAMES: Final = {"/run/kubevirt": "/var/run/kubevirt"}
 
 def host(root: Path, path: str) -> Path:
     """What a path of the machine means to a pod of the node with this root."""
-    asked = Path("/", *(each for each in Path(path).parts if each != "/"))
+    asked = Path("/" + path.lstrip("/"))  # two slashes in front would be a root of their own
     for name, own in _OTHER_NAMES.items():
         if asked.is_relative_to(name):
             asked = Path(own) / asked.relative_to(name)

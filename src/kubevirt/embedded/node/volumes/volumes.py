@@ -148,8 +148,11 @@ class Volumes:
         async with held.lock if held else asyncio.Lock():
             self._following.forget(uid)
             self._tokens.forget(uid)
-            await asyncio.to_thread(_clear, self._settings.pod_folder(uid))
-            await self._loops.release()
+            try:
+                await asyncio.to_thread(_clear, self._settings.pod_folder(uid))
+                await self._loops.release()
+            except (OSError, KubevirtError) as error:
+                raise NotNow("FailedUnMount", str(error)) from None
 
     # Each kind
 
