@@ -19,8 +19,8 @@ from kubevirt.base.tasks import Latch
 from kubevirt.embedded.network.dns.records import Records, names_elsewhere, records
 from kubevirt.embedded.network.dns.server import Instance, NameServer
 from kubevirt.embedded.network.objects import EndpointSlice, Service
-from kubevirt.embedded.network.services.fronts import Backend, Front, fronts
-from kubevirt.embedded.network.services.rules import Place, table
+from kubevirt.embedded.network.services.fronts import Front, fronts
+from kubevirt.embedded.network.services.rules import NameServers, Place, table
 from kubevirt.embedded.network.settings import NetworkSettings
 from kubevirt.embedded.network.switchboard import Switchboard
 from kubevirt.host.net import table as nftables
@@ -79,7 +79,7 @@ class Rules:
 
     async def load(self) -> None:
         async with self._lock:
-            wanted = table(self._place, self._fronts())
+            wanted = table(self._place, self._fronts(), self._servers)
             if await self._machine.run(lambda: nftables.load(wanted)):
                 log.info("rules loaded", chains=len(wanted.chains))
 
@@ -94,31 +94,17 @@ class Rules:
             services=settings.services,
         )
 
+    @property
+    def _servers(self) -> NameServers | None:
+        ports = self._names.ports
+        address = str(self._settings.dns_address)
+        return NameServers(address=address, ports=ports) if ports else None
+
     def _fronts(self) -> Sequence[Front]:
-        """The names' are led to wherever they are served now, whatever a Service says of it."""
+        """Without the one of names, which leads to wherever they are served now."""
         own = str(self._settings.dns_address)
-        others = [
-            front
-            for front in fronts(self._known.services, self._known.slices)
-            if front.address != own
-        ]
-        port = self._names.port
-        if port is None:
-            return others
-        backends = (Backend(str(self._settings.gateway), port),)
-        return [
-            *others,
-            *(
-                Front(
-                    name="kube-system/kube-dns",
-                    address=own,
-                    port=53,
-                    protocol=protocol,
-                    backends=backends,
-                )
-                for protocol in ("udp", "tcp")
-            ),
-        ]
+        found = fronts(self._known.services, self._known.slices)
+        return [front for front in found if front.address != own]
 
 
 class Names:

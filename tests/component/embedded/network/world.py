@@ -80,6 +80,7 @@ class World:
     client: Client
     networks: Networks
     door: Any = None
+    _open: AsyncExitStack = field(default_factory=AsyncExitStack)
     pods: list[RunningPod] = field(default_factory=list)
 
     async def pod(self, name: str, node: str = "", **spec: Any) -> RunningPod:
@@ -114,6 +115,13 @@ class World:
         await self.client.patch(
             ENDPOINT_SLICES.raw, name, Apply(body), "default", field_manager="test", force=True
         )
+
+    async def up(self) -> None:
+        await self._open.enter_async_context(running(self, SystemClock()))
+
+    async def down(self) -> None:
+        """As when its process ends, by whatever signal: what is on the machine stays there."""
+        await self._open.aclose()
 
     def close(self) -> None:
         for each in self.pods:
@@ -159,12 +167,14 @@ async def a_world(tmp_path: Path, **more: Any) -> AsyncIterator[World]:
             resolver_files=(stack.enter_context(_resolver_file()),),
             **{"pods": "10.200.0.0/16", **more},
         )
-        clock = SystemClock()
         world = World(machine, outside, settings, client, None, server.also_on)  # type: ignore[arg-type]
         stack.callback(world.close)
-        async with running(world, clock):
+        await world.up()
+        try:
             yield world
+        finally:
             await world.networks.tear_down_all()
+            await world.down()
 
 
 @asynccontextmanager

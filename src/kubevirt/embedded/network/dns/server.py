@@ -44,7 +44,7 @@ class NameServer:
         self._machine = machine
         self._clock = clock
         self._group: asyncio.TaskGroup | None = None
-        self._lives: set[asyncio.Task[None]] = set()
+        self._lives: dict[Instance, asyncio.Task[None]] = {}
         self._current: Instance | None = None
 
     @asynccontextmanager
@@ -56,13 +56,23 @@ class NameServer:
                 yield
             finally:
                 self._group = self._current = None
-                for each in self._lives:
+                for each in self._lives.values():
                     each.cancel()
 
     @property
     def port(self) -> int | None:
         """Where the newest one answers, on the gateway's address."""
         return self._current.port if self._current else None
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Of all that answer: the newest, and those that are on their way out."""
+        if self._current is None:
+            return ()
+        return (
+            self._current.port,
+            *(each.port for each in self._lives if each is not self._current),
+        )
 
     @property
     def pid(self) -> int | None:
@@ -103,8 +113,8 @@ class NameServer:
         service = Service(self._machine, served, clock=self._clock)
         instance = Instance(service, port, records)
         life = self._group.create_task(self._live(instance))
-        self._lives.add(life)
-        life.add_done_callback(self._lives.discard)
+        self._lives[instance] = life
+        life.add_done_callback(lambda _: self._lives.pop(instance, None))
         try:
             await first_of(service.answers(), _true(instance.has_failed))
         except CommandFailed:

@@ -44,9 +44,17 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     services: str
 
 
-def table(place: Place, fronts: Sequence[Front]) -> Table:
-    served = [front for front in fronts if front.backends]
-    chains: dict[str, Chain] = dict(_base(place))
+class NameServers(msgspec.Struct, frozen=True, kw_only=True):
+    """Who answers for names behind the gateway's address; the first one is the newest."""
+
+    address: str
+    """Of their Service."""
+    ports: Sequence[int]
+
+
+def table(place: Place, fronts: Sequence[Front], names: NameServers | None = None) -> Table:
+    served = [front for front in (*fronts, *_of_names(place, names)) if front.backends]
+    chains: dict[str, Chain] = {**dict(_base(place)), **_zones(place, names)}
     clients: dict[str, Collection] = {}
     elements = []
     for front in served:
@@ -148,6 +156,48 @@ def _base(place: Place) -> Iterator[tuple[str, Chain]]:
             ]
         ),
     )
+
+
+def _of_names(place: Place, names: NameServers | None) -> Iterator[Front]:
+    if names is None:
+        return
+    for protocol in ("udp", "tcp"):
+        yield Front(
+            name="kube-system/kube-dns",
+            address=names.address,
+            port=53,
+            protocol=protocol,
+            backends=(Backend(place.gateway, names.ports[0]),),
+        )
+
+
+def _zones(place: Place, names: NameServers | None) -> dict[str, Chain]:
+    """Each name server has its connections tracked apart from the others' (in a zone): the kernel
+    remembers for half a minute who answered a client's port, and would lead it there again.
+    """
+    if names is None:
+        return {}
+    asked = [
+        _match(_DESTINATION, names.address),
+        _match({"payload": {"protocol": "udp", "field": "dport"}}, 53),
+        _zone(names.ports[0]),
+    ]
+    answered = [
+        [
+            _match(_SOURCE, place.gateway),
+            _match({"payload": {"protocol": "udp", "field": "sport"}}, port),
+            _zone(port),
+        ]
+        for port in names.ports
+    ]
+    return {
+        "zones": _hooked("filter", "prerouting", -300, asked),
+        "zones-out": _hooked("filter", "output", -300, asked, *answered),
+    }
+
+
+def _zone(number: int) -> Json:
+    return {"mangle": {"key": {"ct": {"key": "zone"}}, "value": number}}
 
 
 def _of(front: Front) -> tuple[str, dict[str, Chain], dict[str, Collection]]:
