@@ -8,7 +8,7 @@ Leaving without `stop_all` leaves the containers as they are: whoever comes next
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -16,6 +16,7 @@ from kubevirt.api.core.node import Node as NodeObject
 from kubevirt.api.core.pod import Pod
 from kubevirt.api.core.service import Service
 from kubevirt.api.scheme import NODES, PODS, SERVICES
+from kubevirt.api.struct import Quantity
 from kubevirt.base.clock import Clock
 from kubevirt.base.tasks import background
 from kubevirt.embedded.node import records
@@ -88,6 +89,12 @@ class Node:
     async def stop_all(self, ceiling_s: float) -> None:
         """All containers, each with its grace period, but no longer than that."""
         await self.pods.stop_all(ceiling_s)
+
+    @property
+    def allocatable(self) -> Mapping[str, Quantity]:
+        """What pods may have of it, as its object says."""
+        found = self._own_object()
+        return found.status.allocatable if found else {}
 
     def look_again(self) -> None:
         """Devices have come or gone."""

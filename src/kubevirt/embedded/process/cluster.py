@@ -4,8 +4,9 @@ Everybody asks the API server over HTTPS on the loopback address, under a name o
 cluster. What does not need one another starts side by side.
 """
 
+import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import kubevirt
@@ -21,32 +22,40 @@ from kubevirt.embedded.controllers.controlling import controlling
 from kubevirt.embedded.home import Home, Process, boot_id
 from kubevirt.embedded.network.networks import Networks, opened
 from kubevirt.embedded.network.settings import NetworkSettings
-from kubevirt.embedded.process import kubeconfig
+from kubevirt.embedded.node.node import Node
+from kubevirt.embedded.process import kubeconfig, nodes
 from kubevirt.embedded.process.identities import (
     CONTROLLERS,
     KUBELET_CLIENT,
     NETWORK,
     NODE_CONTROLLER,
     SCHEDULER,
+    STORAGE,
     Identities,
+    of_node,
 )
+from kubevirt.embedded.process.nodes import Shared
 from kubevirt.embedded.process.progress import Listener, step
 from kubevirt.embedded.process.settings import LOOPBACK, Settings
 from kubevirt.embedded.process.settings import network as settings_of_network
+from kubevirt.embedded.runtime.images.settings import ImageSettings
+from kubevirt.embedded.runtime.images.store import ImageStore
+from kubevirt.embedded.runtime.keeper import Keeper
 from kubevirt.embedded.scheduler.scheduler import scheduling
+from kubevirt.embedded.storage.controller import StorageController
 from kubevirt.kube.client import Client
 
 
 class Cluster:
     """One that runs."""
 
-    def __init__(self, networks: Networks) -> None:
+    def __init__(self, networks: Networks, nodes: Sequence[Node]) -> None:
         self._networks = networks
+        self._nodes = nodes
 
-    async def stop(self, limit_s: float) -> None:  # noqa: ARG002
-        """Pods, each within its own grace period, none for longer than the limit; then all of it that is
-        on the machine.
-        """
+    async def stop(self, limit_s: float) -> None:
+        """Pods, each within its own grace period, none for longer than the limit; then their network."""
+        await asyncio.gather(*(each.stop_all(limit_s) for each in self._nodes))
         await self._networks.tear_down_all()
 
 
@@ -77,7 +86,26 @@ async def running(
             await stack.enter_async_context(scheduling(await clients.of(SCHEDULER), clock))
             manager, acting = await clients.of(CONTROLLERS), await clients.of(NODE_CONTROLLER)
             await stack.enter_async_context(controlling(manager, clock, acting=acting))
-        yield Cluster(networks)
+        with step(listener, "images, storage"):
+            keeper = stack.enter_context(Keeper.open(settings.keeper))
+            images = ImageStore(ImageSettings(folder=home.images), clock)
+            await images.collect(nodes.roots_in_use(home))
+            shared = Shared(home, known, images, keeper, clock)
+            storage = StorageController(
+                await clients.of(STORAGE), home.volumes, shared.loops, clock
+            )
+            await stack.enter_async_context(background(storage.run()))
+        with step(listener, "nodes") as current:
+            ready = [
+                await stack.enter_async_context(
+                    nodes.running(
+                        name, shared, networks.node(name), await clients.of(of_node(name))
+                    )
+                )
+                for name in settings.nodes
+            ]
+            current.detail = ", ".join(settings.nodes)
+        yield Cluster(networks, ready)
 
 
 class Clients:

@@ -104,12 +104,23 @@ def keeper() -> Path:
     """As it came with the package, or as `make bootstrap` built it in a checkout."""
     for place in _keepers():
         if place.is_file():
+            _check_age(place)
             return place
     raise ConfigError(
         f"the program that keeps containers is not built: there is no {_keepers()[-1]}; build it with: "
         "make bootstrap",
         reason="ProgramNotFound",
     )
+
+
+def _check_age(place: Path) -> None:
+    """In a checkout: one that was built from other sources may be told what it does not understand."""
+    sources = place.parents[1].glob("keeper/*.[ch]")
+    if any(each.stat().st_mtime > place.stat().st_mtime for each in sources):
+        raise ConfigError(
+            f"{place}, which keeps containers, is older than its sources; build it with: make bootstrap",
+            reason="ProgramNotFound",
+        )
 
 
 def _keepers() -> Sequence[Path]:

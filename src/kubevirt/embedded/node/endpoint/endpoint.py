@@ -6,6 +6,7 @@ The node shows the certificate that the home's authority has signed for it, and 
 has renewed it.
 """
 
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -48,9 +49,16 @@ class EndpointSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 @asynccontextmanager
 async def serving(
-    settings: EndpointSettings, finder: Finder, keeper: Keeper, clock: Clock
+    settings: EndpointSettings,
+    finder: Finder,
+    keeper: Keeper,
+    clock: Clock,
+    *,
+    elsewhere: socket.socket | None = None,
 ) -> AsyncIterator[int]:
-    """Gives the port."""
+    """Gives the port. `elsewhere` listens already, in the network namespace of a node that is not the
+    machine itself; then the port is that one's.
+    """
     files = (settings.certificate, settings.key)
     context = server_context(*files, (settings.authority,))
     front = Front(finder, keeper, Access(settings.authority, clock), clock)
@@ -59,7 +67,11 @@ async def serving(
             background(_renewed(context, files, clock)),
             listening(front, settings.host, settings.port, context, _LIMITS) as found,
         ):
-            yield found.port
+            if elsewhere is None:
+                yield found.port
+            else:
+                async with found.also_on(elsewhere):
+                    yield elsewhere.getsockname()[1]
     finally:
         await front.hang_up()
 
