@@ -1,6 +1,6 @@
 # Every target is a door; the rooms are in scripts/ and cluster-up/.
 .DEFAULT_GOAL := help
-KUBE_PROVIDER ?= k8s-1.34
+KUBE_PROVIDER ?= embedded
 KUBEVIRT_NUM_NODES ?= 1
 export KUBE_PROVIDER KUBEVIRT_NUM_NODES
 
@@ -11,6 +11,14 @@ help: ## show this list
 .PHONY: bootstrap
 bootstrap: ## install the system packages and the virtual environment (.venv)
 	@scripts/bootstrap.sh
+
+.PHONY: up
+up: bootstrap ## bring up a Kubernetes on this machine in one process; virtctl status shows it
+	@.venv/bin/virtctl up
+
+.PHONY: down
+down: ## stop it and everything that runs on it; data stays
+	@.venv/bin/virtctl down
 
 .PHONY: lint
 lint: bootstrap ## ruff, mypy, import-linter, codespell, shellcheck, generated files
@@ -41,8 +49,8 @@ lock: bootstrap ## write the dependency locks anew
 	@scripts/lock.sh
 
 .PHONY: bench
-bench: bootstrap ## measure informer, launcher and API server; tables on screen, numbers in bench/results/
-	@for part in bench bench.launcher bench.apiserver; do .venv/bin/python -m $$part || exit; done
+bench: bootstrap ## measure informer, launcher, API server and home; tables on screen, numbers in bench/results/
+	@for part in bench bench.launcher bench.apiserver bench.home; do .venv/bin/python -m $$part || exit; done
 
 .PHONY: soak
 soak: bootstrap ## the long form of the suites' faults: kills, power cuts, random requests (hours)

@@ -93,7 +93,15 @@ borrow_libvirt() {
   done
 }
 
+# What stands around a container is a small program in C.
+build_keeper() {
+  if [ -x build/keeper ] && [ -z "$(find keeper -newer build/keeper -type f)" ]; then return 0; fi
+  say "compiling keeper/, which keeps containers"
+  keeper/build.sh
+}
+
 seen=$(mktemp)
 trap 'rm -f "$seen"' EXIT
 install_packages
 install_environment
+build_keeper

@@ -19,6 +19,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[1]
+KUBERNETES = "k8s-1.34"
+"""The provider of cluster-up that is built."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,15 @@ KNOWN = (
     Suite("component"),
     Suite("sim"),
     Suite("guest"),
+    Suite("pods", programs=["--light"], needs_root=True, options=["--home=embedded"], waits=True),
+    Suite(
+        "oracle",
+        programs=[],
+        needs_root=True,
+        folder="pods",
+        options=["--home=kubernetes"],
+        waits=True,
+    ),
     Suite("cluster", parallel=False, programs=[], needs_root=True),
     Suite("e2e", parallel=False, needs_root=True),
 )
@@ -134,8 +145,8 @@ def run(suite: Suite, root: Path, report: Path, pytest_options: Sequence[str]) -
 
 def build(suite: Suite, root: Path) -> bool:
     """Builds what a test cluster is made of, once: minutes the first time, then nothing."""
-    # A provider that the user chose for `make cluster-up` is not the one that suites run on.
-    env = {name: value for name, value in os.environ.items() if name != "KUBE_PROVIDER"}
+    # Whatever provider the user chose for `make cluster-up`: suites run on this one.
+    env = {**os.environ, "KUBE_PROVIDER": KUBERNETES}
     return (
         _call([str(root / "cluster-up/cli.sh"), "build", *(suite.programs or ())], root, env) == 0
     )

@@ -1,0 +1,1 @@
+"""The embedded home against Kubernetes' own control plane, kubelet and containerd, on this machine."""

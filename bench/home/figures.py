@@ -1,0 +1,108 @@
+"""What a run found, and whether the targets are reached. A ratio is ours to Kubernetes'."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from statistics import median
+from typing import Any
+
+import msgspec
+
+from bench.home.measuring import Idle
+
+MB = 1_000_000
+
+
+@dataclass(kw_only=True)
+class Found:
+    ups: list[float] = field(default_factory=list)
+    rss: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By home and program."""
+    readiness: dict[str, list[float]] = field(default_factory=dict)
+    crowds: dict[str, float] = field(default_factory=dict)
+    sandbox_bytes: float = 0.0
+    idle: Idle | None = None
+
+    def total(self, who: str) -> int:
+        return sum(self.rss[who].values())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    what: str
+    ours: str
+    theirs: str = ""
+    ratio: float | None = None
+    target: str
+    is_reached: bool
+
+
+def lines(found: Found, ours: str, theirs: str, crowd: int, stay: int) -> list[Line]:
+    up = median(found.ups)
+    rss = found.total(ours) / found.total(theirs)
+    ready, their_ready = median(found.readiness[ours]), median(found.readiness[theirs])
+    told = [
+        Line(
+            what="virtctl up to node Ready, home exists, s",
+            ours=f"{up:.2f}",
+            target="at most 1.2 s",
+            is_reached=up <= 1.2,
+        ),
+        Line(
+            what="RSS, idle, MB",
+            ours=f"{found.total(ours) / MB:.0f}",
+            theirs=f"{found.total(theirs) / MB:.0f}",
+            ratio=rss,
+            target="at most 110 MB and 0.25x",
+            is_reached=found.total(ours) <= 110 * MB and rss <= 0.25,
+        ),
+        Line(
+            what=f"pod create to Ready, p50 of {len(found.readiness[ours])}, s",
+            ours=f"{ready:.3f}",
+            theirs=f"{their_ready:.3f}",
+            ratio=ready / their_ready,
+            target="at most 0.25 s and 0.2x",
+            is_reached=ready <= 0.25 and ready / their_ready <= 0.2,
+        ),
+        Line(
+            what=f"{crowd} pods at once, all Running, s",
+            ours=f"{found.crowds[ours]:.1f}",
+            theirs=f"{found.crowds[theirs]:.1f}",
+            ratio=found.crowds[ours] / found.crowds[theirs],
+            target="at most 10 s",
+            is_reached=found.crowds[ours] <= 10,
+        ),
+        Line(
+            what=f"PSS of a sandbox, {stay} running, MB",
+            ours=f"{found.sandbox_bytes / MB:.2f}",
+            target="at most 2 MB",
+            is_reached=found.sandbox_bytes <= 2 * MB,
+        ),
+    ]
+    return [*told, *(_idle(found.idle, stay) if found.idle else ())]
+
+
+def _idle(idle: Idle, stay: int) -> list[Line]:
+    share = idle.cpu_seconds / idle.seconds
+    needless = ", ".join(f"{n} {what}" for what, n in idle.needless.items())
+    return [
+        Line(
+            what=f"idle with {stay} pods for {idle.seconds:.0f} s, % of a core",
+            ours=f"{100 * share:.2f}",
+            target="at most 1 %",
+            is_reached=share <= 0.01,
+        ),
+        Line(
+            what="writes meanwhile, leases and nodes apart",
+            ours=needless or "none",
+            target="none",
+            is_reached=not needless,
+        ),
+    ]
+
+
+def as_json(found: Found, told: Sequence[Line], machine: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "machine": machine,
+        "lines": [asdict(each) for each in told],
+        "found": msgspec.to_builtins(asdict(found), str_keys=True),
+    }

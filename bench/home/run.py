@@ -1,0 +1,101 @@
+"""The driver: measure one thing after the other, print and keep the result."""
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench import machine
+from bench.home import figures, measuring
+from bench.home.contestants import KUBERNETES, OURS, Kubernetes, Ours, both
+from bench.home.figures import Found, Line
+from bench.run import INTERRUPTED, RESULTS
+from bench.table import block
+from clusterup import errors, progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    ups: int = 5
+    pods: int = 20
+    crowd: int = 100
+    stay: int = 50
+    idle_s: float = 60.0
+
+    @classmethod
+    def quick(cls) -> "Plan":
+        """Whether everything works; the numbers mean little."""
+        return cls(ups=1, pods=2, crowd=5, stay=2, idle_s=2)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.home", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="few of everything: a smoke test")
+    asked = parser.parse_args()
+    try:
+        print(asyncio.run(measure(Plan.quick() if asked.quick else Plan())))
+    except errors.ClusterError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return INTERRUPTED
+    return 0
+
+
+async def measure(plan: Plan) -> str:
+    """The table; the whole result is in a file."""
+    if (running := asyncio.current_task()) is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+    say = progress.Progress("bench", sys.stderr)
+    facts = machine.facts()
+    # Short, since sockets lie below it.
+    with tempfile.TemporaryDirectory(prefix="kvb-") as folder:
+        async with both(Path(folder), say) as (ours, theirs):
+            found = await _measured(plan, ours, theirs, say)
+    told = figures.lines(found, OURS, KUBERNETES, plan.crowd, plan.stay)
+    say.say(f"every number is in {_keep(found, told, facts)}")
+    return "\n".join(block(("", OURS, KUBERNETES, "ratio", "target", ""), map(_row, told)))
+
+
+async def _measured(plan: Plan, ours: Ours, theirs: Kubernetes, say: progress.Progress) -> Found:
+    found = Found()
+    async with say.step("starts and rest"):
+        for _ in range(plan.ups):
+            await ours.down()
+            found.ups.append(await ours.up())
+        await asyncio.sleep(2)
+        found.rss = {who.name: measuring.memory(who) for who in (ours, theirs)}
+    async with say.step("single pods") as step:
+        for who in (ours, theirs):
+            step.detail = who.name
+            await measuring.readiness(who, 2)  # the image is had, caches are filled
+            found.readiness[who.name] = await measuring.readiness(who, plan.pods)
+    async with say.step("many pods") as step:
+        for who in (ours, theirs):
+            step.detail = who.name
+            found.crowds[who.name] = await measuring.crowd(who, plan.crowd)
+    async with say.step("rest with pods"):
+        names = await measuring.fill(ours, plan.stay)
+        found.sandbox_bytes = measuring.sandbox_bytes(plan.stay)
+        found.idle = await measuring.idle(ours, plan.idle_s)
+        await measuring.remove(ours, names)
+    return found
+
+
+def _row(line: Line) -> Sequence[str]:
+    ratio = "" if line.ratio is None else f"{line.ratio:.2f}x"
+    verdict = "reached" if line.is_reached else "MISSED"
+    return line.what, line.ours, line.theirs, ratio, line.target, verdict
+
+
+def _keep(found: Found, told: Sequence[Line], facts: dict[str, object]) -> Path:
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"home-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
+    path.write_text(json.dumps(figures.as_json(found, told, facts), indent=1) + "\n")
+    return path
