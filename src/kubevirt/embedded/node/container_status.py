@@ -27,9 +27,12 @@ from kubevirt.embedded.node.seen import ContainerSeen, Ended, Hook, PodSeen, Set
 
 START_ERROR_CODE: Final = 128
 LOST_CODE: Final = 137
+STOPPED_CODE: Final = 143
+"""Of one that did as it was asked when the home went down: its work was not done for all that."""
 _LOST: Final = (
     "The container could not be located when the pod was deleted.  The container used to be Running"
 )
+_INTERRUPTED: Final = "The container was stopped because the home that it ran in went down"
 _NEVER_SEEN: Final = ContainerStateTerminated(
     exit_code=LOST_CODE,
     reason="ContainerStatusUnknown",
@@ -163,6 +166,8 @@ def _how(ended: Ended) -> tuple[str, str, int]:
         return "StartError", ended.failure, START_ERROR_CODE
     if ended.at is None:
         return "ContainerStatusUnknown", _LOST, LOST_CODE
+    if ended.is_interrupted and not ended.code:
+        return "Error", ended.message or _INTERRUPTED, STOPPED_CODE
     if ended.is_out_of_memory:
         return "OOMKilled", ended.message, ended.code
     return "Error" if ended.code else "Completed", ended.message, ended.code

@@ -28,7 +28,8 @@ def _in_seconds(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.strftime("%Y-%m-%dT%H:%M:%SZ")
     if isinstance(value, dict):
-        return {key: _in_seconds(each) for key, each in value.items()}
+        plain = {key: _in_seconds(each) for key, each in value.items()}
+        return {key: each for key, each in plain.items() if each != {}}  # an empty state is none
     if isinstance(value, list | tuple):
         return [_in_seconds(each) for each in value]
     return value

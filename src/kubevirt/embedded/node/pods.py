@@ -50,7 +50,7 @@ class Pods:
             worker = self._workers.get(new.metadata.uid)
             if worker is not None:
                 worker.update(new)
-            else:
+            elif not self._is_going_down:
                 self._take_on(new, self._records(new.metadata.uid))
         elif old is not None and (worker := self._workers.get(old.metadata.uid)):
             worker.remove()

@@ -14,6 +14,7 @@ into a session of its own goes on for as long as the container does, as in Kuber
 """
 
 import array
+import asyncio
 import fcntl
 import os
 import socket
@@ -36,6 +37,8 @@ from kubevirt.embedded.runtime.keeper import Keeper
 OUTPUT_LIMIT: Final = 10 * 1024
 """Bytes that are kept of what a probe says; a kubelet's."""
 _FAILURE_LIMIT: Final = 4096
+_ENTERED_S: Final = 30.0
+_LOOK_S: Final = 0.01
 _LARGEST_SIZE: Final = 0xFFFF
 _TERMINAL: Final = {"TERM": "xterm"}
 """For a container that says nothing of its terminal, as the common runtimes have it."""
@@ -104,6 +107,7 @@ async def joined(
     attempt: Attempt, keeper: Keeper, command: Sequence[str], streams: Streams
 ) -> AsyncIterator[Joined]:
     """The command has begun, or is not going to: `wait` tells."""
+    await _entered(attempt)
     with ExitStack() as ours, ExitStack() as theirs:
         failure = ours.enter_context(_open(os.memfd_create("failure", os.MFD_CLOEXEC)))
         caller, other = socket.socketpair()
@@ -178,6 +182,16 @@ def _end(fd: int, ours: ExitStack) -> End:
     end = End(fd)
     ours.callback(end.close)
     return end
+
+
+async def _entered(attempt: Attempt) -> None:
+    """Waits for a container that has just been started: before its own first step it is no place to be."""
+    try:
+        async with asyncio.timeout(_ENTERED_S):
+            while attempt.is_running and not attempt.has_entered:  # noqa: ASYNC110  # it is in /proc
+                await asyncio.sleep(_LOOK_S)
+    except TimeoutError:
+        raise NotJoined("the container is still being put together") from None
 
 
 def _target(attempt: Attempt, theirs: ExitStack) -> int:

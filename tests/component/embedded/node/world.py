@@ -278,3 +278,10 @@ def has_restarted(times: int, name: str = "main") -> Callable[[Pod], bool]:
         return status.restart_count == times and bool(status.state and status.state.running)
 
     return holds
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """For what is in files."""
+    async with asyncio.timeout(LIMIT_S):
+        while not holds():  # noqa: ASYNC110  # nobody tells
+            await asyncio.sleep(0.02)
