@@ -58,7 +58,10 @@ static void record_start(pid_t sandbox)
     int file = open("started.draft", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
 
     snprintf(text, sizeof text, "{\"keeper\":%d,\"sandbox\":%d}\n", getpid(), sandbox);
-    record(file, "started.draft", "started.json", text);
+    /* Whole or not at all, but not to outlive the machine: its processes do not either. */
+    ssize_t size = strlen(text);
+    if (write(file, text, size) != size || rename("started.draft", "started.json"))
+        fail(CANNOT, "cannot write into", "the folder of the attempt");
     close(file);
 }
 
