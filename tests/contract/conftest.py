@@ -215,10 +215,10 @@ async def _has_service_account(client: Client, namespace: str) -> None:
 @pytest.fixture(scope="session")
 def _lamps_are_known(server: Server) -> None:
     with session_loop() as loop:
-        loop.run(_define_lamps(server))
+        loop.run(define_lamps(server))
 
 
-async def _define_lamps(server: Server) -> None:
+async def define_lamps(server: Server) -> None:
     async with Client(config_of(server.kubeconfig)) as client:
         await client.create(CRDS, LAMP_CRD)
         async for event in client.watch(CRDS, resource_version=None, timeout_s=30):

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 
 import pytest
-from tests.contract.conftest import People, config_of
+from tests.contract.conftest import People, config_of, define_lamps
 from tests.contract.controllers.machines import GRACE_S, Machines
 
 from clusterup.light import LightCluster
@@ -39,6 +39,13 @@ def server(server_name: str, request: pytest.FixtureRequest) -> Iterator[People]
             yield started
         finally:
             loop.run(started.stop())
+
+
+@pytest.fixture(scope="session")
+def _lamps_are_known(server: People) -> None:
+    """On this server, too."""
+    with session_loop() as loop:
+        loop.run(define_lamps(server))
 
 
 @pytest.fixture

@@ -147,8 +147,8 @@ class Machines:
         assert found is not None
         return found
 
-    async def pod_gone(self, name: str) -> None:
-        await self.until(PODS.raw, name, lambda pod: pod is None)
+    async def pod_gone(self, name: str, *, limit_s: float = LIMIT_S) -> None:
+        await self.until(PODS.raw, name, lambda pod: pod is None, limit_s=limit_s)
 
     async def node_until(self, name: str, holds: Callable[[Object], bool]) -> Object:
         found = await self.until(NODES.raw, name, lambda node: node is not None and holds(node))
@@ -156,13 +156,18 @@ class Machines:
         return found
 
     async def until(
-        self, resource: Resource[Object], name: str, holds: Callable[[Object | None], bool]
+        self,
+        resource: Resource[Object],
+        name: str,
+        holds: Callable[[Object | None], bool],
+        *,
+        limit_s: float = LIMIT_S,
     ) -> Object | None:
         """The object as soon as that is so of it; None where it is gone by then."""
         namespace = self.namespace if resource.namespaced else None
         found: Object | None = None
         try:
-            async with asyncio.timeout(LIMIT_S):
+            async with asyncio.timeout(limit_s):
                 try:
                     found = await self.client.get(resource, name, namespace)
                 except NotFound:
@@ -175,7 +180,8 @@ class Machines:
                     namespace,
                     resource_version=version,
                     field_selector=f"metadata.name={name}",
-                    timeout_s=int(LIMIT_S),
+                    allow_bookmarks=False,
+                    timeout_s=int(limit_s),
                 )
                 async for event in events:
                     found = _now(event)

@@ -29,9 +29,26 @@ def status(
         "disruptionsAllowed": allowed,
         "expectedPods": expected,
         "observedGeneration": generation,
-        "conditions": _conditions(budget, allowed, generation, now),
+        "conditions": _conditions(
+            budget,
+            now,
+            status="True" if allowed else "False",
+            reason="SufficientPods" if allowed else "InsufficientPods",
+            observedGeneration=generation,
+        ),
     }
     return ({**made, "disruptedPods": disrupted} if disrupted else made), again_s
+
+
+def failed(budget: Object, why: str, now: datetime) -> Object:
+    """The status of a budget that cannot be counted: nobody may go, the rest stays as it was."""
+    before = budget.get("status") or {}
+    said: Object = {"status": "False", "reason": "SyncFailed", "message": why}
+    if "observedGeneration" in before:
+        said["observedGeneration"] = before["observedGeneration"]
+    none = {"currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0}
+    conditions = _conditions(budget, now, **said)
+    return {**none, **before, "disruptionsAllowed": 0, "conditions": conditions}
 
 
 def needs_scale(spec: Object) -> bool:
@@ -47,6 +64,23 @@ def _wanted(spec: Object, count: int, scale: int) -> tuple[int, int]:
     if isinstance(least, str):
         return scale, _scaled(least, scale)
     return count, least
+
+
+def selector(spec: Object) -> str:
+    """As Go shows it."""
+    said = spec.get("selector") or {}
+    labels = "".join(
+        f"{key}: {said['matchLabels'][key]}," for key in sorted(said.get("matchLabels") or {})
+    )
+    expressions = "".join(
+        f"LabelSelectorRequirement{{Key:{each['key']},Operator:{each['operator']},"
+        f"Values:[{' '.join(each.get('values') or [])}],}},"
+        for each in said.get("matchExpressions") or []
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
+    )
 
 
 def _scaled(value: int | str, total: int) -> int:
@@ -85,24 +119,11 @@ def _name(pod: Object) -> str:
     return str(pod["metadata"]["name"])
 
 
-def _conditions(
-    budget: Object,
-    allowed: int,
-    generation: int,
-    now: datetime,
-) -> list[Object]:
+def _conditions(budget: Object, now: datetime, **said: Any) -> list[Object]:
     present = (budget.get("status") or {}).get("conditions") or []
     old = next((each for each in present if each["type"] == _ALLOWED), None)
-    word = "True" if allowed else "False"
     since = now.strftime("%Y-%m-%dT%H:%M:%SZ")
-    if old and old["status"] == word:
+    if old and old["status"] == said["status"]:
         since = old["lastTransitionTime"]
-    made = {
-        "type": _ALLOWED,
-        "status": word,
-        "observedGeneration": generation,
-        "lastTransitionTime": since,
-        "reason": "SufficientPods" if allowed else "InsufficientPods",
-        "message": "",
-    }
+    made = {"type": _ALLOWED, "message": "", **said, "lastTransitionTime": since}
     return [each for each in present if each["type"] != _ALLOWED] + [made]

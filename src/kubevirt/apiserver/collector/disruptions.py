@@ -9,9 +9,10 @@ from typing import Any, Final
 from kubevirt.apiserver.collector import budgets
 from kubevirt.apiserver.collector.controllers import Controller
 from kubevirt.apiserver.collector.journal import Journal
+from kubevirt.apiserver.collector.makers import Makers, NoScale, Wanted
 from kubevirt.apiserver.collector.queue import Queue
+from kubevirt.apiserver.collector.telling import Telling
 from kubevirt.apiserver.collector.traits import Place
-from kubevirt.apiserver.registry import scaling
 from kubevirt.apiserver.registry.registry import Registry
 from kubevirt.apiserver.registry.stored import object_of
 from kubevirt.apiserver.schema.label_selectors import Selects, compile_selector
@@ -20,8 +21,15 @@ from kubevirt.apiserver.storage.records import Entry, Event
 
 Object = dict[str, Any]
 Labels = dict[str, str]
+News = tuple[str, str, str]
+"""Type, reason and message of an event."""
 
 WORKERS: Final = 2
+_UNMANAGED: Final = (
+    "Pods selected by this PodDisruptionBudget (selector: {selector}) were found to be unmanaged. As a "
+    "result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. "
+    'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.'
+)
 
 
 class Disruptions:
@@ -30,6 +38,8 @@ class Disruptions:
         self._budgets = registry.catalog.kind("policy", "poddisruptionbudgets")
         self._pods = registry.catalog.kind("", "pods")
         self._controller = Controller(registry, journal, "disruption-controller")
+        self._makers = Makers(registry)
+        self._telling = Telling(registry, self._controller, "controllermanager")
         self._queue = Queue(registry.clock, "counting of disruptions")
         self._selectors: dict[str, dict[str, Selects]] = {}
         """By namespace and key of a budget."""
@@ -103,15 +113,31 @@ class Disruptions:
         if budget["metadata"].get("deletionTimestamp"):
             return True
         pods = await self._pods_of(key)
-        scale = await self._scale(pods) if budgets.needs_scale(budget["spec"]) else 0
         now = self._registry.clock.now()
-        status, again_s = budgets.status(budget, pods, scale, now)
-        if again_s is not None:
-            self._queue.add_after(key, again_s)
+        news: list[News] = [] if pods else [("Normal", "NoPods", "No matching pods found")]
+        try:
+            wanted = await self._wanted(budget, pods)
+        except NoScale as error:
+            status = budgets.failed(budget, str(error), now)
+            words = f"Failed to calculate the number of expected pods: {error}"
+            news.append(("Warning", "CalculateExpectedPodCountFailed", words))
+        else:
+            status, again_s = budgets.status(budget, pods, wanted.count, now)
+            if again_s is not None:
+                self._queue.add_after(key, again_s)
+            if wanted.unmade:
+                words = _UNMANAGED.format(selector=budgets.selector(budget["spec"]))
+                news.append(("Warning", "UnmanagedPods", words))
         if not is_same(status, budget.get("status")):
             # Whoever evicts counts down meanwhile; then this is refused, and counted once more.
             await self._controller.replace(self._budgets, {**budget, "status": status}, "status")
+            for each in news:
+                await self._telling.tell(self._budgets, budget["metadata"], *each)
         return True
+
+    async def _wanted(self, budget: Object, pods: list[Object]) -> Wanted:
+        needs_scale = budgets.needs_scale(budget["spec"])
+        return await self._makers.wanted(pods) if needs_scale else Wanted()
 
     async def _pods_of(self, key: str) -> list[Object]:
         namespace = Place.of(key).namespace
@@ -123,30 +149,6 @@ class Disruptions:
             if selects(labels) and (entry := await self._registry.store.get(pod)):
                 found.append(object_of(entry, "v1"))
         return found
-
-    async def _scale(self, pods: list[Object]) -> int:
-        """How many there should be by those who made them; pods of nobody's are not counted."""
-        owners = {}
-        for pod in pods:
-            for owner in pod["metadata"].get("ownerReferences") or []:
-                if owner.get("controller"):
-                    owners[owner["uid"]] = (pod["metadata"]["namespace"], owner)
-        return sum([await self._scale_of(*each) for each in owners.values()])
-
-    async def _scale_of(self, namespace: str, owner: Object) -> int:
-        for custom in self._registry.catalog.customs:
-            kind = custom.kind
-            group, _, version = owner["apiVersion"].rpartition("/")
-            found = kind.version(version)
-            if (kind.group, kind.names.kind) != (group, owner["kind"]) or found is None:
-                continue
-            entry = await self._registry.store.get(kind.key(namespace, owner["name"]))
-            paths = self._registry.catalog.scale(kind, found)
-            if entry and paths:
-                object_ = object_of(entry, owner["apiVersion"])
-                if object_["metadata"]["uid"] == owner["uid"]:
-                    return scaling.wanted(object_, paths)
-        return 0
 
 
 def _labels(entry: Entry) -> Labels:

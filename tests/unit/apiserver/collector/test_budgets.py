@@ -69,3 +69,39 @@ def test_a_condition_keeps_its_time_while_it_says_the_same() -> None:
     assert second == first
     third, _ = budgets.status(budget(first, minAvailable=1), [pod("a")], 0, later)
     assert third["conditions"][0]["lastTransitionTime"] == "2026-01-01T01:00:00Z"
+
+
+def test_a_budget_that_cannot_be_counted_lets_nobody_go() -> None:
+    before = {"disruptionsAllowed": 2, "currentHealthy": 3, "observedGeneration": 1}
+
+    status = budgets.failed(budget(before, maxUnavailable=1), "nobody knows", NOW)
+
+    assert status == {
+        "disruptionsAllowed": 0,
+        "currentHealthy": 3,
+        "desiredHealthy": 0,
+        "expectedPods": 0,
+        "observedGeneration": 1,
+        "conditions": [
+            {
+                "type": "DisruptionAllowed",
+                "status": "False",
+                "reason": "SyncFailed",
+                "message": "nobody knows",
+                "observedGeneration": 1,
+                "lastTransitionTime": "2026-01-01T00:00:00Z",
+            }
+        ],
+    }
+    again = budgets.failed(budget(status, maxUnavailable=1), "nobody knows", NOW + timedelta(1))
+    assert again == status
+
+
+def test_a_selector_is_shown_as_go_shows_it() -> None:
+    expression = {"key": "c", "operator": "In", "values": ["d", "e"]}
+    selector = {"matchLabels": {"b": "2", "a": "1"}, "matchExpressions": [expression]}
+
+    assert budgets.selector({"selector": selector}) == (
+        "&LabelSelector{MatchLabels:map[string]string{a: 1,b: 2,},MatchExpressions:"
+        "[]LabelSelectorRequirement{LabelSelectorRequirement{Key:c,Operator:In,Values:[d e],},},}"
+    )
