@@ -87,6 +87,8 @@ def _built_in() -> Iterator[str]:
             yield from ("--symlink", str(place.readlink()), str(place))
         elif place.is_dir():
             yield from ("--ro-bind", str(place), str(place))
+    for name in ("/etc", "/etc/ssl", "/var"):  # what is only on the way is made for root alone
+        yield from ("--perms", "0755", "--dir", name)
     yield from _each("--ro-bind-try", ((f"/etc/{name}", f"/etc/{name}") for name in _ETC))
     for name in ("passwd", "group"):
         yield from ("--ro-bind", str(_OWN_ETC / name), f"/etc/{name}")

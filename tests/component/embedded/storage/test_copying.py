@@ -10,6 +10,10 @@ from kubevirt.embedded.storage.copying import copy
 from kubevirt.embedded.storage.provisioner import Provisioner
 
 
+def names(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
 async def test_a_copy_of_a_disk_has_the_same_holes(tmp_path: Path) -> None:
     source, target = tmp_path / "a", tmp_path / "b"
     with source.open("wb") as file:
@@ -50,7 +54,7 @@ async def test_what_is_there_is_not_overwritten_and_nothing_stays_behind(tmp_pat
         await copy(tmp_path / "none", tmp_path / "c")
 
     assert (tmp_path / "b").read_text() == "old"
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["a", "b"]
+    assert names(tmp_path) == ["a", "b"]
 
 
 def test_a_volume_is_made_once_and_grows_only(tmp_path: Path) -> None:
@@ -76,7 +80,7 @@ async def test_a_volume_that_is_removed_is_gone_at_once(tmp_path: Path) -> None:
         provisioner.make(name, mode, 1000)
         await provisioner.remove(name)
         await provisioner.remove(name)
-    assert list(tmp_path.iterdir()) == []
+    assert names(tmp_path) == []
 
 
 @pytest.mark.parametrize("name", ["", "..", ".", "a/b", "../a", ".going-1"])
