@@ -7,6 +7,7 @@ every test has a server to itself while it runs, and takes its nodes away.
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import pytest
 from tests.contract.conftest import People, config_of, define_lamps
@@ -16,9 +17,12 @@ from clusterup.light import LightCluster
 from clusterup.light_embedded import EmbeddedServer
 from clusterup.pytest_plugin import session_loop
 from kubevirt.base.clock import SystemClock
+from kubevirt.base.tasks import background
 from kubevirt.embedded.controllers.controlling import controlling
 from kubevirt.embedded.controllers.nodes.settings import NodeSettings
 from kubevirt.embedded.scheduler.scheduler import scheduling
+from kubevirt.embedded.storage.controller import StorageController
+from kubevirt.embedded.storage.loop import LoopDevices
 from kubevirt.kube.client import Client
 
 QUARANTINE_S = 2.0
@@ -49,7 +53,7 @@ def _lamps_are_known(server: People) -> None:
 
 
 @pytest.fixture
-async def plane(server: People, server_name: str) -> AsyncIterator[None]:
+async def plane(server: People, server_name: str, tmp_path: Path) -> AsyncIterator[None]:
     """Ours, where the server has none of its own."""
     if server_name != "embedded":
         yield
@@ -60,17 +64,21 @@ async def plane(server: People, server_name: str) -> AsyncIterator[None]:
         server.kubeconfig_for("system:kube-scheduler"),
         server.kubeconfig_for("system:kube-controller-manager"),
         server.kubeconfig_for(account, groups),
+        server.kubeconfig,
     )
     clock = SystemClock()
     settings = NodeSettings(grace_s=GRACE_S, quarantine_s=QUARANTINE_S)
     async with AsyncExitStack() as stack:
-        scheduler, manager, acting = [
+        scheduler, manager, acting, storing = [
             await stack.enter_async_context(Client(config_of(file))) for file in files
         ]
         await stack.enter_async_context(scheduling(scheduler, clock))
         await stack.enter_async_context(
             controlling(manager, clock, acting=acting, settings=settings)
         )
+        loops = LoopDevices(tmp_path, tmp_path / "nodes")
+        storage = StorageController(storing, tmp_path, loops, clock)
+        await stack.enter_async_context(background(storage.run()))
         yield
 
 

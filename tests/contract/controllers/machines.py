@@ -206,6 +206,7 @@ class Machines:
     # Storage
 
     async def storage_class(self, name: str, mode: str, provisioner: str = "test.example/x") -> str:
+        name = f"{name}-{self.namespace}"
         await self.client.create(
             STORAGE_CLASSES.raw,
             {"metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": mode},

@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from tests.contract.controllers.machines import Machines
+from tests.contract.controllers.machines import Machines, scheduled
 
-from kubevirt.api.scheme import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
+from kubevirt.api.scheme import NODES, PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from kubevirt.kube.patches import MergePatch
 
 Object = dict[str, Any]
+NOBODY = "kubernetes.io/no-provisioner"
 SELECTED = "volume.kubernetes.io/selected-node"
 
 
@@ -17,10 +18,13 @@ def selected(claim: Object | None) -> str:
     return str(annotations.get(SELECTED, ""))
 
 
+def is_bound(claim: Object | None) -> bool:
+    return claim is not None and claim.get("status", {}).get("phase") == "Bound"
+
+
 async def test_a_pod_waits_for_a_claim_that_is_to_be_bound_first(machines: Machines) -> None:
     await machines.node("one")
-    await machines.storage_class("at-once", "Immediate")
-    await machines.claim("data", "at-once")
+    await machines.claim("data", await machines.storage_class("at-once", "Immediate"))
     await machines.pod("user", **machines.uses("data"))
 
     assert await machines.refused("user") == (
@@ -31,45 +35,65 @@ async def test_a_pod_waits_for_a_claim_that_is_to_be_bound_first(machines: Machi
 async def test_a_claim_that_waits_for_a_pod_hears_its_node(machines: Machines) -> None:
     await machines.node("one", labels={"disk": "fast"})
     await machines.node("two")
-    await machines.storage_class("later", "WaitForFirstConsumer")
-    await machines.claim("data", "later")
+    later = await machines.storage_class("later", "WaitForFirstConsumer")
+    await machines.claim("data", later)
     await machines.pod("user", nodeSelector={"disk": "fast"}, **machines.uses("data"))
 
     claims = PERSISTENT_VOLUME_CLAIMS.raw
     found = await machines.until(claims, "data", lambda claim: bool(selected(claim)))
     assert selected(found) == "one"
 
-    # A provisioner makes a volume for the claim; then the claim is bound, and the pod gets its node.
+    # A provisioner makes a volume for it; then the claim is bound, and the pod gets its node.
     assert found is not None
     meant = {"name": "data", "namespace": machines.namespace, "uid": found["metadata"]["uid"]}
-    volume = await machines.volume("made", "later", "one", claimRef=meant)
-    await bound(machines, "data", volume)
+    await machines.volume("made", later, "one", claimRef=meant)
     assert await machines.placed("user") == "one"
 
 
-async def bound(machines: Machines, claim: str, volume: str) -> None:
-    """As the volume controller does it; where that runs, it is done already, or done twice."""
-    change: Object = {
-        "metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
-        "spec": {"volumeName": volume},
-    }
+async def test_where_no_volume_can_be_made_another_node_is_tried(machines: Machines) -> None:
+    await machines.node("one", labels={"disk": "fast"})
+    claim = await machines.claim(
+        "data", await machines.storage_class("later", "WaitForFirstConsumer")
+    )
+    await machines.pod("user", nodeSelector={"disk": "fast"}, **machines.uses("data"))
     claims = PERSISTENT_VOLUME_CLAIMS
-    await machines.client.patch(claims, claim, MergePatch(change), machines.namespace)
+    await machines.until(claims.raw, claim, lambda found: selected(found) == "one")
+
+    # The provisioner says no to a node by taking the selection back.
+    await machines.node("two", labels={"disk": "fast"})
+    await machines.client.patch(NODES, "one", MergePatch({"spec": {"unschedulable": True}}))
+    refusal = MergePatch({"metadata": {"annotations": {SELECTED: None}}})
+    await machines.client.patch(claims, claim, refusal, machines.namespace)
+
+    await machines.until(claims.raw, claim, lambda found: selected(found) == "two")
+
+
+async def test_one_volume_is_taken_by_one_of_two(machines: Machines) -> None:
+    await machines.node("one")
+    local = await machines.storage_class("local", "WaitForFirstConsumer", NOBODY)
+    await machines.volume("only", local, "one")
+    for name in ("a", "b"):
+        await machines.claim(name, local)
+        await machines.pod(name, **machines.uses(name))
+
+    outcomes = []
+    for name in ("a", "b"):
+        found = await machines.pod_until(name, lambda pod: bool(scheduled(pod).get("status")))
+        outcomes.append(scheduled(found)["status"])
+
+    assert sorted(outcomes) == ["False", "True"]
 
 
 async def test_a_claim_takes_a_volume_that_is_there_already(machines: Machines) -> None:
     await machines.node("one")
     await machines.node("two")
-    nobody = "kubernetes.io/no-provisioner"
-    await machines.storage_class("local", "WaitForFirstConsumer", nobody)
-    volume = await machines.volume("on-two", "local", "two")
-    await available(machines, volume)
-    await machines.claim("data", "local")
+    local = await machines.storage_class("local", "WaitForFirstConsumer", NOBODY)
+    volume = await machines.volume("on-two", local, "two")
+    await machines.claim("data", local)
     await machines.pod("user", **machines.uses("data"))
 
     meant = await claim_of(machines, volume)
     assert meant["name"] == "data"
-    await bound(machines, "data", volume)
     assert await machines.placed("user") == "two"
 
 
@@ -83,16 +107,10 @@ async def claim_of(machines: Machines, volume: str) -> Object:
     return reference
 
 
-async def available(machines: Machines, volume: str) -> None:
-    change = MergePatch({"status": {"phase": "Available"}})
-    await machines.client.patch_status(PERSISTENT_VOLUMES, volume, change)
-
-
 async def test_nobody_makes_a_volume_and_none_is_there(machines: Machines) -> None:
     await machines.node("one")
-    nobody = "kubernetes.io/no-provisioner"
-    await machines.storage_class("local", "WaitForFirstConsumer", nobody)
-    await machines.claim("data", "local")
+    local = await machines.storage_class("local", "WaitForFirstConsumer", NOBODY)
+    await machines.claim("data", local)
     await machines.pod("user", **machines.uses("data"))
 
     assert await machines.refused("user") == (
@@ -103,11 +121,10 @@ async def test_nobody_makes_a_volume_and_none_is_there(machines: Machines) -> No
 async def test_a_bound_volume_ties_its_pod_to_its_node(machines: Machines) -> None:
     await machines.node("one")
     await machines.node("two", spec={"unschedulable": True})
-    await machines.storage_class("local", "Immediate", "kubernetes.io/no-provisioner")
-    volume = await machines.volume("on-two", "local", "two")
-    await available(machines, volume)
-    await machines.claim("data", "local", volumeName=volume)
-    await bound(machines, "data", volume)
+    local = await machines.storage_class("local", "Immediate", NOBODY)
+    volume = await machines.volume("on-two", local, "two")
+    await machines.claim("data", local, volumeName=volume)
+    await machines.until(PERSISTENT_VOLUME_CLAIMS.raw, "data", is_bound)
     await machines.pod("user", **machines.uses("data"))
 
     assert await machines.refused("user") == (
