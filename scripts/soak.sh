@@ -12,3 +12,7 @@ export SOAK_STORE_KILLS="${SOAK_STORE_KILLS:-250}" SOAK_SERVER_KILLS="${SOAK_SER
   SOAK_POWER_CUTS="${SOAK_POWER_CUTS:-300}" SOAK_SERVER_CHURN="${SOAK_SERVER_CHURN:-30000}" \
   SOAK_SERVER_REQUESTS="${SOAK_SERVER_REQUESTS:-20000}" SOAK_SERVER_SWEEPS="${SOAK_SERVER_SWEEPS:-10}"
 .venv/bin/pytest -p no:cacheprovider -q -n 2 --timeout=7200 tests/component/apiserver
+
+echo "soak: the process of an embedded home is killed" >&2
+SOAK_HOME_KILLS="${SOAK_HOME_KILLS:-200}" \
+  .venv/bin/pytest -p no:cacheprovider -q --timeout=7200 tests/component/embedded/process/test_storm.py
