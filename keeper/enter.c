@@ -16,9 +16,15 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 enum { MOST_GROUPS = 64, MOST_STEPS = 4096 };
+
+static int is_nothing(const struct stat *found)
+{
+    return S_ISCHR(found->st_mode) && found->st_rdev == makedev(1, 3);
+}
 
 static void keep_only(uint64_t capabilities)
 {
@@ -63,6 +69,22 @@ static void filter_calls(void)
         fail(CANNOT, "cannot filter", "system calls");
 }
 
+/* A stream that nobody wants is the container's /dev/null, not the machine's, whose mode and owner it
+ * could change through it. */
+static void use_own_nothing(void)
+{
+    struct stat found;
+
+    for (int number = STDIN_FILENO; number <= STDERR_FILENO; number++) {
+        if (fstat(number, &found) || !is_nothing(&found))
+            continue;
+        int own = open("/dev/null", O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (own < 0 || fstat(own, &found) || !is_nothing(&found) || dup2(own, number) < 0)
+            fail(CANNOT, "cannot open", "/dev/null");
+        close(own);
+    }
+}
+
 int enter(int count, char **words)
 {
     if (count < 8 || strcmp(words[6], "--"))
@@ -71,6 +93,7 @@ int enter(int count, char **words)
     gid_t group = strtoul(words[1], NULL, 10);
     char **command = words + 7;
 
+    use_own_nothing();
     keep_only(strtoull(words[3], NULL, 16));
     filter_calls();
     become(user, group, words[2]);
