@@ -28,6 +28,8 @@ def decide(pod: Pod, cluster: Cluster) -> Chosen | Nowhere:
     possible = [place for place in cluster.places if not found[place.name]]
     if not possible:
         return Nowhere(_message(list(found.values())))
+    if len(possible) == 1:
+        return Chosen(possible[0].name)
     # Names break ties, the first in order wins.
     best = max(sorted(possible, key=lambda place: place.name), key=lambda p: scores.score(pod, p))
     return Chosen(best.name)

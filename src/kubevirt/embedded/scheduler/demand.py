@@ -62,6 +62,11 @@ def added(parts: Iterable[Mapping[str, Quantity]]) -> Amounts:
     return total
 
 
+def without(total: Amounts, part: Mapping[str, Quantity]) -> Amounts:
+    """The total before the part came to it."""
+    return {name: rest for name, amount in total.items() if (rest := amount - part.get(name, ZERO))}
+
+
 def _larger(one: Mapping[str, Quantity], other: Mapping[str, Quantity]) -> Amounts:
     return {
         name: max(one.get(name, ZERO), other.get(name, ZERO)) for name in one.keys() | other.keys()

@@ -26,6 +26,8 @@ class Ledger:
         self._nodes: dict[str, Node] = {}
         self._residents: dict[str, dict[str, _Resident]] = {}
         """By node, then by uid. Of nodes that are not known too: a pod may be heard of first."""
+        self._taken: dict[str, demand.Amounts] = {}
+        """By node, what its residents take together."""
         self._homes: dict[str, str] = {}
         """Node by uid."""
         self._assumed: set[str] = set()
@@ -77,7 +79,9 @@ class Ledger:
 
     def _arrive(self, pod: Pod, node: str) -> None:
         uid = pod.metadata.uid
-        self._residents.setdefault(node, {})[uid] = _Resident(pod, demand.of_pod(pod))
+        takes = demand.of_pod(pod)
+        self._residents.setdefault(node, {})[uid] = _Resident(pod, takes)
+        self._taken[node] = demand.added((self._taken.get(node, {}), takes))
         self._homes[uid] = node
         self._places.pop(node, None)
 
@@ -86,9 +90,10 @@ class Ledger:
         node = self._homes.pop(uid, None)
         if node is None:
             return False
-        del self._residents[node][uid]
+        gone = self._residents[node].pop(uid)
+        self._taken[node] = demand.without(self._taken[node], gone.takes)
         if not self._residents[node]:
-            del self._residents[node]
+            del self._residents[node], self._taken[node]
         self._places.pop(node, None)
         return True
 
@@ -105,6 +110,6 @@ class Ledger:
             place = self._places[name] = Place(
                 node=self._nodes[name],
                 pods=[each.pod for each in residents],
-                counted=demand.added(each.takes for each in residents),
+                counted=self._taken.get(name, {}),
             )
         return place
