@@ -1,5 +1,6 @@
 """The other end of a unix socket: calls with a time limit, whose refusals are raised."""
 
+from collections.abc import AsyncIterator
 from typing import Any, Self, TypeVar
 
 import grpc
@@ -68,6 +69,22 @@ class Caller:
         if "success" in response.DESCRIPTOR.fields_by_name and not response.success:
             raise Refused(response.message)
         return found
+
+    async def stream(
+        self, service: ServiceDescriptor, method: str, request: Message, answer: type[M]
+    ) -> AsyncIterator[M]:
+        """Answers as they come, until the other side ends them. Raises `NoAnswer` when it breaks off."""
+        named = service.methods_by_name[method]
+        ask: Any = self._channel.unary_stream(
+            f"/{service.full_name}/{method}",
+            request_serializer=GetMessageClass(named.input_type).SerializeToString,
+            response_deserializer=answer.FromString,
+        )
+        try:
+            async for found in ask(request):
+                yield found
+        except grpc.aio.AioRpcError as error:
+            raise self._explained(error, method, 0) from None
 
     def _explained(self, error: grpc.aio.AioRpcError, method: str, limit_s: float) -> Exception:
         match error.code():

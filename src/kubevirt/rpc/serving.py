@@ -4,9 +4,9 @@ A service's methods are those of its .proto in Python's spelling: `SyncVirtualMa
 `sync_virtual_machine(request)`. A method that the object lacks is answered UNIMPLEMENTED, as grpc does for
 every name it does not know.
 
-Calls fail inside the answer, not with a status of gRPC: that is how these protocols were made. So errors
+Calls fail inside the answer, not with a status of gRPC: that is how our protocols were made. So errors
 of the house become `success: false` and their own sentence, and a bug becomes one too, with a stack trace in
-the log.
+the log. An answer that has no room for that is one of Kubernetes' own protocols, which do use the status.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from kubevirt.base.errors import is_bug
+from kubevirt.base.errors import UserError, is_bug
 from kubevirt.base.log import get_logger
 
 log = get_logger(__name__)
@@ -33,6 +33,7 @@ CLOSE_S = 1.0
 """How long calls that are under way may go on when the server closes."""
 
 Behaviour = Callable[[Any], Awaitable[Message]]
+Context = grpc.aio.ServicerContext[Any, Any]
 
 
 @asynccontextmanager
@@ -74,12 +75,14 @@ def _handlers(service: ServiceDescriptor, answering: object) -> grpc.GenericRpcH
 def _handler(method: MethodDescriptor, behaviour: Behaviour) -> "grpc.RpcMethodHandler[Any, Any]":
     answer_type = GetMessageClass(method.output_type)
 
-    async def answer(request: Message, _: object) -> Message:
+    async def answer(request: Message, context: Context) -> Message:
         try:
             return await behaviour(request)
         except Exception as error:  # told to the caller, and logged if it is a bug
             if is_bug(error):
                 log.exception("a call failed", call=method.name)
+            if not _has_room_for_failure(answer_type):
+                await context.abort(_status(error), _sentence(error))
             return failed(answer_type, error)
 
     return grpc.unary_unary_rpc_method_handler(
@@ -94,8 +97,24 @@ def failed(answer_type: type[Message], error: Exception) -> Message:
     answer = answer_type()
     response: Any = getattr(answer, "response", answer)
     response.success = False
-    response.message = str(error) or type(error).__name__
+    response.message = _sentence(error)
     return answer
+
+
+def _has_room_for_failure(answer_type: type[Message]) -> bool:
+    answer = answer_type()
+    response: Any = getattr(answer, "response", answer)
+    return "success" in response.DESCRIPTOR.fields_by_name
+
+
+def _status(error: Exception) -> grpc.StatusCode:
+    if isinstance(error, UserError):
+        return grpc.StatusCode.INVALID_ARGUMENT
+    return grpc.StatusCode.INTERNAL if is_bug(error) else grpc.StatusCode.UNAVAILABLE
+
+
+def _sentence(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 def python_name(method: str) -> str:
