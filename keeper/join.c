@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 enum {
+    MOST_BYTES = 4 << 20, /* no command could be started with more */
     EVERYTHING =
         CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP
 };
@@ -70,11 +71,16 @@ static void take_streams(int terminal)
         dup2(terminal >= 0 ? terminal : INPUT + number, number);
 }
 
-static void take_environment(int count, char **words)
+static void take_environment(void)
 {
+    static char text[MOST_BYTES + 1]; /* the last one ends in any case */
+    ssize_t size = pread(WORDS, text, MOST_BYTES, 0);
+
+    if (size < 0 || size == MOST_BYTES)
+        fail(CANNOT, "cannot read", "the variables");
     clearenv();
-    for (int place = 0; place < count; place++)
-        putenv(words[place]);
+    for (char *each = text; each < text + size; each += strlen(each) + 1)
+        putenv(each);
 }
 
 /* The whole session of the command, or as much of it as has not gone its own way. */
@@ -109,15 +115,13 @@ static int watch(pid_t child, int signals)
 
 int join(int count, char **words)
 {
-    static const int places[] = {TARGET, FAILURE, FILTER, CALLER, INPUT, OUTPUT, ERRORS};
+    static const int places[] = {TARGET, FAILURE, FILTER, CALLER, INPUT, OUTPUT, ERRORS, WORDS};
     sigset_t waited, before;
-    int has_terminal = count > 7 && atoi(words[7]), terminal = -1;
-    int groups = separator(count - 8, words + 8);
-    char **variables = words + 8 + groups + 1;
-    int known = separator(count - 8 - groups - 1, variables);
-    char **last = variables + known + 1;
+    int has_terminal = count > 8 && atoi(words[8]), terminal = -1;
+    int groups = separator(count - 9, words + 9);
+    char **last = words + 9 + groups + 1;
 
-    arrange(7, words, places);
+    arrange(8, words, places);
     are_failures_read = 1;
     prctl(PR_SET_DUMPABLE, 0); /* what is in the container must not look into us on our way in */
     sigemptyset(&waited);
@@ -127,7 +131,7 @@ int join(int count, char **words)
     sigaddset(&waited, SIGHUP);
     sigprocmask(SIG_BLOCK, &waited, &before);
     int signals = signalfd(-1, &waited, SFD_CLOEXEC | SFD_NONBLOCK);
-    take_place(groups, words + 8);
+    take_place(groups, words + 9);
     if (setns(TARGET, EVERYTHING))
         fail(CANNOT, "cannot join", "the container");
     if (has_terminal)
@@ -139,7 +143,7 @@ int join(int count, char **words)
     if (!child) {
         sigprocmask(SIG_SETMASK, &before, NULL);
         take_streams(terminal);
-        take_environment(known, variables);
+        take_environment();
         return enter(count - (last - words), last);
     }
     close(terminal);

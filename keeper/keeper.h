@@ -4,8 +4,8 @@
  *                    -- SANDBOX ...
  *     keeper furnish IS-READ-ONLY [MOUNT ...] -- UID GID ... -- COMMAND ...      as for enter
  *     keeper enter   UID GID GROUPS CAPABILITIES NO-NEW-PRIVILEGES FOLDER -- COMMAND ...
- *     keeper join    TARGET FAILURE FILTER CALLER INPUT OUTPUT ERRORS HAS-TERMINAL [CGROUP ...]
- *                    -- [NAME=VALUE ...] -- UID GID ... -- COMMAND ...           as for enter
+ *     keeper join    TARGET FAILURE FILTER CALLER INPUT OUTPUT ERRORS WORDS HAS-TERMINAL
+ *                    [CGROUP ...] -- UID GID ... -- COMMAND ...                  as for enter
  *
  * `run` outlives the program that started it, and is all that has to: it is the parent of one
  * sandbox, writes down what the container says and how it ended (into the folder that it is started
@@ -24,7 +24,8 @@
  *     LIFE     made by `run` and `join`, who hold the other end: at its end when they are gone
  *     CALLER   a socket of whoever wants `join`: at its end when they are gone, and so the command is.
  *              The other end of the command's terminal is sent there
- *     WORDS    for the sandbox: those of its words that are nobody else's to read on the machine
+ *     WORDS    what is nobody else's to read on the machine, as command lines are: options for the
+ *              sandbox, variables for a command that joins; each with a zero byte at its end
  *     INPUT, OUTPUT, ERRORS    the streams of a command without a terminal
  */
 

@@ -32,7 +32,7 @@ from kubevirt.embedded.runtime import sandbox
 from kubevirt.embedded.runtime.attempt import FILTER, Attempt
 from kubevirt.embedded.runtime.container import Container
 from kubevirt.embedded.runtime.ends import End, readable
-from kubevirt.embedded.runtime.keeper import Keeper
+from kubevirt.embedded.runtime.keeper import Keeper, words_as_file
 
 OUTPUT_LIMIT: Final = 10 * 1024
 """Bytes that are kept of what a probe says; a kubelet's."""
@@ -114,11 +114,14 @@ async def joined(
         ours.enter_context(caller)
         theirs.enter_context(other)
         pipes = _pipes(streams, ours, theirs)
-        given = [_target(attempt, theirs), failure, _filter(attempt, theirs), other.fileno()]
+        container = attempt.container
+        variables = theirs.enter_context(words_as_file(_variables(container, streams)))
+        first = (_target(attempt, theirs), failure, _filter(attempt, theirs), other.fileno())
+        given = (*first, *pipes.given, variables)
         async with spawn(
-            *(keeper.path, "join", *map(_word, (*given, *pipes.given))),
-            *_words(attempt.container, command, streams),
-            pass_fds=[each for each in (keeper.fd, *given, *pipes.given) if each is not None],
+            *(keeper.path, "join", *map(_word, given)),
+            *_words(container, command, streams),
+            pass_fds=[each for each in (keeper.fd, *given) if each is not None],
         ) as process:
             theirs.close()
             found = Joined(process, failure)
@@ -241,15 +244,17 @@ def _word(given: int | None) -> str:
     return "-" if given is None else str(given)
 
 
+def _variables(container: Container, streams: Streams) -> Sequence[str]:
+    environment: Mapping[str, str] = container.environment
+    if streams.terminal:
+        environment = {**_TERMINAL, **environment}
+    return [f"{name}={value}" for name, value in environment.items()]
+
+
 def _words(container: Container, command: Sequence[str], streams: Streams) -> Iterator[str]:
     """All but the open files: see keeper.h."""
     yield "1" if streams.terminal else "0"
     yield from container.cgroups
-    yield "--"
-    environment: Mapping[str, str] = container.environment
-    if streams.terminal:
-        environment = {**_TERMINAL, **environment}
-    yield from (f"{name}={value}" for name, value in environment.items())
     yield "--"
     yield from sandbox.last_step(container.rights, container.folder)
     yield from command

@@ -69,7 +69,7 @@ class Keeper:
     ) -> Completed:
         """Returns when the sandbox has begun, or is not going to."""
         place = (network or "-", image or "-", *cgroups)
-        with _as_file(sandbox.options) as options:
+        with words_as_file(sandbox.options) as options:
             given = [lock, self.fd, seccomp, options]
             return await run(
                 *(self.path, "run", *("-" if each is None else str(each) for each in given)),
@@ -82,12 +82,12 @@ class Keeper:
 
 
 @contextmanager
-def _as_file(words: Sequence[str]) -> Iterator[int]:
-    """Each with a zero byte at its end, as bubblewrap reads them: one that has such a byte inside would
-    become two, and the second might be an option.
+def words_as_file(words: Sequence[str]) -> Iterator[int]:
+    """What is nobody else's to read, as command lines are. Each has a zero byte at its end: one that has
+    such a byte inside would become two, and the second might be an option.
     """
     if any("\0" in word for word in words):
-        raise CommandFailed("bwrap", "cannot be run: a zero byte in a variable or a path")
+        raise CommandFailed("keeper", "cannot be run: a zero byte in a variable or a path")
     with os.fdopen(os.memfd_create("words", os.MFD_CLOEXEC), "wb+") as file:
         file.write("".join(f"{word}\0" for word in words).encode(errors="surrogateescape"))
         file.seek(0)

@@ -18,6 +18,7 @@ from tests.component.embedded.runtime.containers import (
 from kubevirt.base.errors import CommandFailed
 from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.container import Mount
+from kubevirt.embedded.runtime.joining import completed
 from kubevirt.embedded.runtime.keeper import Keeper
 
 pytestmark = pytest.mark.skipif(not IS_ROOT, reason=ONLY_ROOT)
@@ -37,6 +38,22 @@ async def test_the_variables_of_a_container_are_in_no_command_line(
         await until(lambda: "here" in said(attempt))
         (attempt.folder / "enough").touch()
         assert await watching == []
+
+
+async def test_the_variables_of_a_command_that_joins_are_in_no_command_line(
+    attempts: Path, keeper: Keeper
+) -> None:
+    secret = uuid.uuid4().hex
+    attempt = Attempt(attempts / "0")
+    container = shell("exec sleep 1000", environment={**PATH, "SECRET": secret})
+    await attempt.start(container, keeper)
+
+    async with asyncio.TaskGroup() as tasks:
+        watching = tasks.create_task(asyncio.to_thread(_seen, secret, attempt))
+        outcome = await completed(attempt, keeper, ["sh", "-c", "printf %s $SECRET; sleep 0.3"])
+        (attempt.folder / "enough").touch()
+        assert await watching == []
+    assert outcome.output.decode() == secret
 
 
 def _seen(secret: str, attempt: Attempt) -> list[str]:
