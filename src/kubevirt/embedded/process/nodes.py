@@ -5,15 +5,15 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
-from kubevirt.api.core.container import Container
 from kubevirt.api.core.pod import Pod
 from kubevirt.api.struct import Quantity
 from kubevirt.base.clock import Clock
 from kubevirt.embedded.home import Home
 from kubevirt.embedded.network.node import NodeNetwork
+from kubevirt.embedded.node.devices.devices import DevicePlugins, DeviceSettings
 from kubevirt.embedded.node.endpoint import endpoint
 from kubevirt.embedded.node.endpoint.finding import Located
-from kubevirt.embedded.node.neighbours import Allocated, Images
+from kubevirt.embedded.node.neighbours import Images
 from kubevirt.embedded.node.node import Node
 from kubevirt.embedded.node.parts import Neighbours
 from kubevirt.embedded.node.records import PodRecords
@@ -86,30 +86,21 @@ async def running(
             on_news=pods.wake,
         )
         await stack.enter_async_context(volumes.running())
+        places = DeviceSettings(root=own.root, private=own.folder / "devices")
+        devices = DevicePlugins(places, clock, changed=pods.look_again)
+        await stack.enter_async_context(devices.running())
         filters = stack.enter_context(Filters(own.root / "var/lib/kubelet/seccomp"))
         neighbours = Neighbours(
             images=shared.images,
             volumes=volumes,
             network=network,
-            devices=NoDevices(),
+            devices=devices,
             groups=Groups(settings.groups(shared.home, name)),
             filters=filters,
             keeper=shared.keeper,
         )
         pods.node = Node(own, client, neighbours, clock)
         yield await stack.enter_async_context(pods.node.running())
-
-
-class NoDevices:
-    """Of a node on which no device plugin has registered."""
-
-    capacity: Mapping[str, tuple[int, int]] = {}
-
-    async def allocate(self, pod: Pod, container: Container) -> Allocated:  # noqa: ARG002  # the protocol's
-        return Allocated()
-
-    def free(self, uid: str) -> None:
-        """There is nothing to be given back."""
 
 
 def _endpoint(name: str, known: Identities, network: NodeNetwork) -> endpoint.EndpointSettings:
@@ -146,6 +137,10 @@ class _Pods:
     def wake(self, uid: str) -> None:
         if self.node:
             self.node.pods.wake(uid)
+
+    def look_again(self) -> None:
+        if self.node:
+            self.node.look_again()
 
     def allocatable(self) -> Mapping[str, Quantity]:
         return self.node.allocatable if self.node else {}
