@@ -35,7 +35,7 @@ def command(folder: Path, delete_data: bool, progress: str) -> None:  # noqa: FB
 
 
 def _remove(home: Home, told: Listener) -> None:
-    from kubevirt.embedded.process import kubeconfig  # noqa: PLC0415  # YAML, only for this
+    from kubevirt.embedded.process import addresses, kubeconfig  # noqa: PLC0415  # only for this
 
     with step(told, "removing data") as current:
         current.detail = str(home.path)
@@ -44,4 +44,5 @@ def _remove(home: Home, told: Listener) -> None:
                 kubeconfig.take_out(kubeconfig.user_file(os.environ), home.kubeconfig)
         except UserError as error:
             click.echo(f"virtctl: {error}", err=True)
+        addresses.forget(home)
         home.remove()

@@ -61,6 +61,10 @@ def keeper() -> Finding:
     except ConfigError as error:
         cause, _, way_out = str(error).partition("; ")
         return missing("keeper", cause, way_out)
+    if settings.is_outdated(place):
+        return warning(
+            "keeper", f"{place} is older than its sources", "build it with: make bootstrap"
+        )
     return ok("keeper", str(place))
 
 

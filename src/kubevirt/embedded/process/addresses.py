@@ -1,9 +1,9 @@
 """Ranges of addresses, so that several homes can be up on one machine: each tells the others what it has.
 
-    /run/kubevirt-embedded/<id>.json      of a home that is up, or died
+    /run/kubevirt-embedded/<id>.json      of a home that is on this machine, up or not
 
-A home keeps the ranges that it once chose, since Services have addresses from them; where another home that is up
-has them by now, it is refused.
+A home keeps the ranges that it once chose, since Services have addresses from them. Others keep away from them also
+while it is down; where one that is up has them all the same, the home is refused.
 """
 
 import fcntl
@@ -33,14 +33,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def take(home: Home, pods: str, services: str, register: Path = REGISTER) -> Entry:
-    """With the ranges that were remembered, or new ones where they are empty. Until `forget`: it stays
-    also when the process dies, as the home's links do.
+    """With the ranges that were remembered, or new ones where they are empty; for as long as the home is
+    there.
     """
     with _locked(register):
-        others = [each for name, each in _entries(register) if name != home.id and _is_up(each)]
+        others = _others(home, register)
         if pods and services:
             entry = Entry(home=str(home.path), pods=pods, services=services)
-            _refuse_if_taken(entry, others)
+            _refuse_if_taken(entry, [each for each in others if _is_up(each)])
         else:
             entry = await _chosen(home, others)
         draft = register / f".{home.id}.tmp"
@@ -71,20 +71,33 @@ def _refuse_if_taken(entry: Entry, others: list[Entry]) -> None:
 
 
 def forget(home: Home, register: Path = REGISTER) -> None:
-    """Nothing of the home is on the machine any more."""
+    """The home is about to be removed."""
     (register / f"{home.id}.json").unlink(missing_ok=True)
 
 
-def _entries(register: Path) -> Iterator[tuple[str, Entry]]:
+def _others(home: Home, register: Path) -> list[Entry]:
+    """Of homes that are still there; entries of others go."""
+    found = []
     for place in register.glob("*.json"):
+        entry = None
         with suppress(OSError, msgspec.MsgspecError):
-            yield place.stem, msgspec.json.decode(place.read_bytes(), type=Entry)
+            entry = msgspec.json.decode(place.read_bytes(), type=Entry)
+        if entry is None or not _is_there(entry, place.stem):
+            place.unlink(missing_ok=True)
+        elif place.stem != home.id:
+            found.append(entry)
+    return found
+
+
+def _is_there(entry: Entry, home_id: str) -> bool:
+    home = Home(Path(entry.home))
+    return home.is_there and home.id == home_id
 
 
 def _is_up(entry: Entry) -> bool:
-    """Or died: what it left on the machine has its addresses, too. A home that was removed is neither."""
+    """Or died: what it left on the machine has its addresses, too."""
     home = Home(Path(entry.home))
-    return home.is_there and (home.is_running or home.process is not None)
+    return home.is_running or home.process is not None
 
 
 @contextmanager

@@ -82,7 +82,6 @@ async def _live(home: Home, settings: Settings, listener: Listener) -> None:
         _log.info("stopping")
         await parts.stop(STOP_S)
     await clearing.clear_machine(home)
-    addresses.forget(home)
     home.leave()
     _log.info("stopped")
 

@@ -104,7 +104,6 @@ def keeper() -> Path:
     """As it came with the package, or as `make bootstrap` built it in a checkout."""
     for place in _keepers():
         if place.is_file():
-            _check_age(place)
             return place
     raise ConfigError(
         f"the program that keeps containers is not built: there is no {_keepers()[-1]}; build it with: "
@@ -113,14 +112,10 @@ def keeper() -> Path:
     )
 
 
-def _check_age(place: Path) -> None:
+def is_outdated(keeper: Path) -> bool:
     """In a checkout: one that was built from other sources may be told what it does not understand."""
-    sources = place.parents[1].glob("keeper/*.[ch]")
-    if any(each.stat().st_mtime > place.stat().st_mtime for each in sources):
-        raise ConfigError(
-            f"{place}, which keeps containers, is older than its sources; build it with: make bootstrap",
-            reason="ProgramNotFound",
-        )
+    sources = keeper.parents[1].glob("keeper/*.[ch]")
+    return any(each.stat().st_mtime > keeper.stat().st_mtime for each in sources)
 
 
 def _keepers() -> Sequence[Path]:

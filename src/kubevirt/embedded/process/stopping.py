@@ -69,9 +69,8 @@ def _ask_to_end(pidfd: int, pid: int) -> None:
 def _clear(home: Home) -> None:
     import asyncio  # noqa: PLC0415  # a rare thing; the usual one needs none of it
 
-    from kubevirt.embedded.process import addresses, clearing  # noqa: PLC0415
+    from kubevirt.embedded.process import clearing  # noqa: PLC0415
 
     with home.locked():
         asyncio.run(clearing.clear(home))
-        addresses.forget(home)
         home.leave()
