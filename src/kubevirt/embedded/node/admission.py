@@ -12,7 +12,9 @@ import msgspec
 from kubevirt.api.core.node import Node
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.quantity import ZERO, Quantity
-from kubevirt.embedded.node.policy import all_containers, spec_of
+from kubevirt.embedded.network.node import SAFE_SWITCHES
+from kubevirt.embedded.node import unsupported
+from kubevirt.embedded.node.policy import spec_of
 from kubevirt.embedded.node.seen import Verdict
 from kubevirt.embedded.scheduler import demand, wishes
 from kubevirt.embedded.scheduler.selecting import term_selects
@@ -42,48 +44,23 @@ def judge(pod: Pod, place: Place) -> Verdict | None:
 
 
 def _objections(pod: Pod, place: Place) -> Iterator[tuple[str, str]]:
-    for missing in unsupported(pod):
+    for missing in unsupported.of(pod):
         yield UNSUPPORTED, missing
+    yield from _switches(pod)
     yield from _elsewhere(pod, place)
     yield from _ports(pod, place)
     yield from _room(pod, place)
 
 
-def unsupported(pod: Pod) -> Iterator[str]:
-    """What the embedded home does not do, each with the way out."""
+def _switches(pod: Pod) -> Iterator[tuple[str, str]]:
+    """Of the kernel, for the pod's own namespaces."""
     spec = spec_of(pod)
-    for container in all_containers(pod):
-        context = container.security_context
-        if context is not None and context.privileged:
-            yield (
-                f"container {container.name} asks to be privileged, which the embedded home gives to"
-                " nobody; name the capabilities that it needs in securityContext.capabilities.add"
-            )
-        if context is not None and context.proc_mount not in (None, "Default"):
-            yield (
-                f"container {container.name} asks for procMount {context.proc_mount}, which the"
-                " embedded home does not have; leave it out"
-            )
-    if spec.host_pid:
-        yield _not_shared("hostPID", "the machine's processes")
-    if spec.host_ipc:
-        yield _not_shared("hostIPC", "the machine's shared memory")
-    if spec.share_process_namespace:
-        yield _not_shared("shareProcessNamespace", "the processes of its other containers")
-    if spec.host_users is False:
-        yield (
-            "the pod asks for a user namespace (hostUsers: false), which the embedded home does not"
-            " make; leave it out"
-        )
-    if spec.resource_claims:
-        yield (
-            "the pod asks for devices by resourceClaims, which the embedded home does not have; ask"
-            " for them by resources.limits of a device plugin"
-        )
-
-
-def _not_shared(field: str, what: str) -> str:
-    return f"the pod asks to see {what} ({field}), which the embedded home shows to nobody; leave it out"
+    for each in spec.security_context.sysctls if spec.security_context else ():
+        if each.name not in SAFE_SWITCHES:
+            yield "SysctlForbidden", f'forbidden sysctl: "{each.name}" not allowlisted'
+        elif spec.host_network:
+            words = f'forbidden sysctl: "{each.name}" not allowed with host net enabled'
+            yield "SysctlForbidden", words
 
 
 def _elsewhere(pod: Pod, place: Place) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from tests.unit.embedded.node.objects import a_pod, container
 
 from kubevirt.api.core.node import Node
 from kubevirt.api.core.pod import Pod
-from kubevirt.embedded.node import admission
+from kubevirt.embedded.node import admission, unsupported
 from kubevirt.embedded.node.admission import Place, judge
 
 NODE = msgspec.convert(
@@ -127,8 +127,29 @@ def test_what_the_home_does_not_do_is_named(more: dict[str, Any]) -> None:
 def test_a_container_with_all_rights_is_named() -> None:
     for context in ({"privileged": True}, {"procMount": "Unmasked"}):
         pod = a_pod(inits=(container("first", securityContext=context),))
-        (said,) = admission.unsupported(pod)
+        (said,) = unsupported.of(pod)
         assert "container first asks" in said
+
+
+def test_a_port_of_the_machine_is_to_be_had_in_its_network_only() -> None:
+    ports = [{"containerPort": 80, "hostPort": 8080}]
+
+    found = judge(a_pod(container("main", ports=ports)), Place(node=NODE))
+
+    assert found is not None
+    assert "asks for port 8080 of the machine (hostPort)" in found.message
+    assert judge(a_pod(container("main", ports=ports), hostNetwork=True), Place(node=NODE)) is None
+
+
+def test_switches_of_the_kernel_are_for_the_pods_own_namespaces_only() -> None:
+    safe = {"sysctls": [{"name": "net.ipv4.ip_unprivileged_port_start", "value": "0"}]}
+    other = {"sysctls": [{"name": "kernel.msgmax", "value": "1"}]}
+
+    assert judge(a_pod(securityContext=safe), Place(node=NODE)) is None
+    for pod in (a_pod(securityContext=other), a_pod(securityContext=safe, hostNetwork=True)):
+        found = judge(pod, Place(node=NODE))
+        assert found is not None
+        assert found.reason == "SysctlForbidden"
 
 
 def test_ports_are_read_as_the_kernel_writes_them() -> None:
