@@ -10,9 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from kubevirt.api.core.storage import PersistentVolume, PersistentVolumeClaim
+from kubevirt.api.core.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubevirt.api.scheme import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, STORAGE_CLASSES
 from kubevirt.base.clock import Clock
+from kubevirt.base.errors import Retry
+from kubevirt.base.log import get_logger
 from kubevirt.embedded.storage import decide, matching, users
 from kubevirt.embedded.storage.carrying import Carrying
 from kubevirt.embedded.storage.classes import classes
@@ -28,13 +30,17 @@ from kubevirt.kube.informer import Informer
 from kubevirt.kube.key import Key
 from kubevirt.kube.triggers import own
 
+log = get_logger(__name__)
+
 COMPONENT: Final = "persistentvolume-controller"
 _OF_CLAIM: Final = "claim"
+_AGAIN_S: Final = 1.0
 
 
 class StorageController:
     def __init__(self, client: Client, volumes: Path, loops: LoopDevices, clock: Clock) -> None:
         self._client = client
+        self._clock = clock
         self._provisioner = Provisioner(volumes)
         self._recorder = EventRecorder(client, component=COMPONENT, clock=clock)
         self._carrying = Carrying(client, self._provisioner, loops, self._recorder, clock)
@@ -54,11 +60,11 @@ class StorageController:
     async def run(self) -> None:
         """Until cancelled."""
         await self._make_classes()
-        await self._provisioner.clear_away()
         async with asyncio.TaskGroup() as tasks:
             for cache in (self._claims, self._volumes, self._classes, self._pods):
                 tasks.create_task(cache.run())
             tasks.create_task(self._recorder.run())
+            await self._clear_away()
             tasks.create_task(self._for_claims.run())
             tasks.create_task(self._for_volumes.run())
 
@@ -78,8 +84,26 @@ class StorageController:
 
     async def _make_classes(self) -> None:
         for each in classes():
-            with suppress(AlreadyExists):
-                await self._client.create(STORAGE_CLASSES, each)
+            await self._make_class(each)
+
+    async def _make_class(self, wanted: StorageClass) -> None:
+        while True:
+            try:
+                with suppress(AlreadyExists):
+                    await self._client.create(STORAGE_CLASSES, wanted)
+            except Retry as error:
+                log.info("storage class not made yet", name=wanted.metadata.name, error=error)
+                await self._clock.sleep(max(_AGAIN_S, error.after_s))
+            else:
+                return
+
+    async def _clear_away(self) -> None:
+        """Before anything is made: a folder that is about to be a volume's must not be taken for none's."""
+        await self._volumes.wait_synced()
+        try:
+            await self._provisioner.clear_away({each.metadata.name for each in self._volumes})
+        except OSError as error:
+            log.warning("volumes not cleared away", error=error)
 
     # Who shall be looked at
 

@@ -11,6 +11,7 @@ import asyncio
 import errno
 import os
 import stat
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -64,14 +65,19 @@ class Provisioner:
         await asyncio.to_thread(self._remove, draft)
         log.info("volume removed", volume=volume)
 
-    async def clear_away(self) -> None:
-        """What was on its way out when we ended."""
-        await asyncio.to_thread(self._clear_away)
+    async def clear_away(self, known: Collection[str]) -> None:
+        """What was on its way out when we ended, and what was made for a volume that never came to be.
+        Of what is not known, only that goes which holds nothing: a volume may be gone and its data kept.
+        """
+        await asyncio.to_thread(self._clear_away, known)
 
-    def _clear_away(self) -> None:
+    def _clear_away(self, known: Collection[str]) -> None:
         for each in self.folder.iterdir():
             if each.name.startswith(GOING):
                 self._remove(each.name)
+            elif each.name not in known and _is_empty(each):
+                self._remove(each.name)
+                log.info("empty volume removed", volume=each.name)
 
     def _make(self, name: str, mode: str, size_bytes: int) -> None:
         with Root.open(self.folder) as root:
@@ -99,6 +105,14 @@ class Provisioner:
                     "ask for less"
                 )
         return Retry(f"{self.folder}: {error.strerror}")
+
+
+def _is_empty(path: Path) -> bool:
+    if path.is_symlink():
+        return False
+    if path.is_dir():
+        return not any(path.iterdir())
+    return path.is_file() and path.stat().st_blocks == 0
 
 
 def _enlarge(root: Root, name: str, size_bytes: int) -> None:

@@ -1,9 +1,16 @@
 """Claims and volumes find each other, on a real server."""
 
+import asyncio
+import os
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 import pytest
 from tests.component.embedded.storage.conftest import World, until
 
 from kubevirt.api.scheme import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS, STORAGE_CLASSES
+from kubevirt.base.commands import run
 from kubevirt.base.tasks import background
 from kubevirt.kube.patches import MergePatch
 
@@ -249,37 +256,70 @@ async def test_a_volume_that_only_says_it_is_ours_loses_nothing(storage: World) 
     assert outside.is_dir()
 
 
-async def test_a_disk_that_is_full_is_said_so_and_tried_again(
-    storage: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can mount")
+async def test_a_disk_that_is_full_is_said_so_and_tried_again(world: World) -> None:
+    full = ("mount", "-t", "tmpfs", "-o", "nr_inodes=1", "tmpfs", world.volumes)
+    await run(*full)
+    try:
+        async with background(world.storage().run()):
+            await world.claim("data", storageClassName="local-immediate")
+            said = await world.event("data", "ProvisioningFailed")
+            assert said == (
+                'failed to provision volume with StorageClass "local-immediate": '
+                f"the disk of {world.volumes} is full; make room there"
+            )
 
-    with monkeypatch.context() as broken:
-        broken.setattr("kubevirt.base.files.Root.mkdir", full)
-        await storage.claim("data", storageClassName="local-immediate")
-        said = await storage.event("data", "ProvisioningFailed")
-    assert said == (
-        'failed to provision volume with StorageClass "local-immediate": '
-        f"the disk of {storage.volumes} is full; make room there"
-    )
-
-    await storage.bound_volume("data")
+            await run("mount", "-o", "remount,nr_inodes=100", world.volumes)
+            await world.bound_volume("data")
+    finally:
+        await run("umount", "--lazy", world.volumes)
 
 
 async def test_what_was_begun_before_a_crash_is_finished(world: World) -> None:
     (world.volumes / ".going-1").mkdir()
     (world.volumes / ".going-1" / "file").touch()
+    (world.volumes / "pvc-never-made").mkdir()
+    (world.volumes / "kept").mkdir()
+    (world.volumes / "kept" / "file").write_text("precious")
     async with background(world.storage().run()):
         await world.claim("data", storageClassName="local-immediate")
         volume = await world.bound_volume("data")
-    assert [each.name for each in world.volumes.iterdir()] == [volume.metadata.name]
+    assert {each.name for each in world.volumes.iterdir()} == {"kept", volume.metadata.name}
 
     # Nobody is there when the claim goes; whoever comes next finishes it.
     await world.client.delete(PERSISTENT_VOLUME_CLAIMS, "data", "default")
     async with background(world.storage().run()):
         await world.gone(world.volume_now, volume.metadata.name)
+    assert (world.volumes / "kept" / "file").read_text() == "precious"
+    assert len(list(world.volumes.iterdir())) == 1
+
+
+async def test_wherever_it_is_stopped_it_comes_out_right(world: World) -> None:
+    chance = random.Random(7)
+    names = [f"c{number}" for number in range(12)]
+    for name in names:
+        async with stopped_soon(world, chance):
+            await world.claim(name, storageClassName="local-immediate")
+    async with background(world.storage().run()):
+        volumes = [(await world.bound_volume(name)).metadata.name for name in names]
+    assert len(set(volumes)) == len(names)
+    assert {each.name for each in world.volumes.iterdir()} == set(volumes)
+
+    for name in names:
+        async with stopped_soon(world, chance):
+            await world.client.delete(PERSISTENT_VOLUME_CLAIMS, name, "default")
+    async with background(world.storage().run()):
+        for volume in volumes:
+            await world.gone(world.volume_now, volume)
     assert list(world.volumes.iterdir()) == []
+
+
+@asynccontextmanager
+async def stopped_soon(world: World, chance: random.Random) -> AsyncIterator[None]:
+    """Somebody is at work, and ends in the middle of it."""
+    async with background(world.storage().run()):
+        yield
+        await asyncio.sleep(chance.uniform(0, 0.08))
 
 
 async def test_a_claim_that_came_before_the_default_class_is_given_it(world: World) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.component.embedded.volumes.conftest import World, mounted, refusal, source, until
 
+from kubevirt.base.commands import run
 from kubevirt.embedded.node.volumes.volumes import Volumes
 from kubevirt.host import mounts
 
@@ -229,17 +230,16 @@ async def test_what_cannot_be_had_is_said(
     assert said == f'MountVolume.SetUp failed for volume "a" : {why}'
 
 
-async def test_a_full_disk_is_said_in_one_sentence(
-    world: World, volumes: Volumes, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_full_disk_is_said_in_one_sentence(world: World, volumes: Volumes) -> None:
     pod = await world.pod("web", {"name": "a", "emptyDir": {}})
+    root = world.settings.root
+    await run("mount", "-t", "tmpfs", "-o", "nr_inodes=7", "tmpfs", root)
 
-    def full(*_: object, **__: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("kubevirt.base.files.Root.mkdir", full)
-
-    assert await refusal(volumes, pod) == (
+    said = await refusal(volumes, pod)
+    assert said == (
         f'MountVolume.SetUp failed for volume "a" : the disk of {world.settings.folder} is full; '
         "make room there"
     )
+
+    await run("mount", "-o", "remount,nr_inodes=100", root)
+    await volumes.prepare(pod)
