@@ -19,6 +19,7 @@ from kubevirt.base.clock import Clock
 from kubevirt.base.files import Root
 from kubevirt.base.tasks import background
 from kubevirt.embedded.controllers.controlling import controlling
+from kubevirt.embedded.controllers.endpoints.controller import following
 from kubevirt.embedded.home import Home, Process, boot_id
 from kubevirt.embedded.network.networks import Networks, opened
 from kubevirt.embedded.network.settings import NetworkSettings
@@ -78,14 +79,16 @@ async def running(
         # From here on there are things that outlive us.
         home.enter(_entry(settings, clock))
         with step(listener, "network") as current:
+            network_client = await clients.of(NETWORK)
             networks = await stack.enter_async_context(
-                opened(network, await clients.of(NETWORK), clock, door=server.also_on)
+                opened(network, network_client, clock, door=server.also_on)
             )
             current.detail = f"pods {settings.pods}, services {settings.services}"
         with step(listener, "scheduler, controllers"):
             await stack.enter_async_context(scheduling(await clients.of(SCHEDULER), clock))
             manager, acting = await clients.of(CONTROLLERS), await clients.of(NODE_CONTROLLER)
             await stack.enter_async_context(controlling(manager, clock, acting=acting))
+            await stack.enter_async_context(following(network_client, clock))
         with step(listener, "images, storage"):
             keeper = stack.enter_context(Keeper.open(settings.keeper))
             images = ImageStore(ImageSettings(folder=home.images), clock)
