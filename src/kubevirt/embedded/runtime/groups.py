@@ -78,9 +78,13 @@ class Groups:
             await self._cgroups.open(self._parent, _POD + uid).kill(clock)
 
     def remove(self, uid: str) -> None:
-        """All groups of a pod, in which nothing runs any more."""
+        """All groups of a pod whose containers have ended. What is still there has got away from its
+        container, and ends now; then it takes another try.
+        """
         if self._cgroups is not None:
-            self._cgroups.open(self._parent, _POD + uid).remove()
+            group = self._cgroups.open(self._parent, _POD + uid)
+            group.kill_now()
+            group.remove()
 
     def left_over(self) -> frozenset[str]:
         """The pods, by uid, that have groups here."""
@@ -100,8 +104,10 @@ class Groups:
         if self._cgroups is None:
             return ()
         if is_new:
-            with suppress(CgroupError):  # somebody is still in it: then it is as good as a new one
-                self._cgroups.open(parent, name).remove()
+            before = self._cgroups.open(parent, name)
+            before.kill_now()  # what got away from the last try must not run beside the next one
+            with suppress(CgroupError):  # it takes a moment; an old group is as good as a new one
+                before.remove()
         group = self._cgroups.create(parent, name)
         self._limit(group, limits)
         return [str(folder) for folder in group.folders]

@@ -101,6 +101,11 @@ class Group(ABC):
                 f"they hang in the kernel"
             ) from None
 
+    def kill_now(self) -> None:
+        """Without waiting for the end of those that are there."""
+        if pids := self.pids():
+            self._kill_once(pids)
+
     def remove(self) -> None:
         """The group and those below it. All must be empty; one that is gone is no error."""
         for folder in reversed(list(self._all_folders())):

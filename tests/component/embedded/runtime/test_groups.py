@@ -1,13 +1,23 @@
 """Control groups of pods, on whatever this machine has: limited, counted, ended, removed."""
 
 import asyncio
+import json
 import os
+import signal
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.component.embedded.runtime.containers import IS_ROOT, ONLY_ROOT, ran, said, shell, until
+from tests.component.embedded.runtime.containers import (
+    IS_ROOT,
+    ONLY_ROOT,
+    python,
+    ran,
+    said,
+    shell,
+    until,
+)
 
 from kubevirt.api.core.container import ResourceRequirements
 from kubevirt.base.clock import SystemClock
@@ -87,6 +97,30 @@ async def test_all_of_a_pod_is_ended_and_its_groups_go(
     groups.remove(UID)
     assert groups.left_over() == {OTHER}
     assert others.is_running
+
+
+async def test_what_got_away_from_its_keeper_is_ended_with_its_group(
+    attempts: Path, keeper: Keeper, groups: Groups
+) -> None:
+    """A program can say that it does not want to end with its parent."""
+    attempt = Attempt(attempts / "0")
+    script = (
+        "import ctypes, time; ctypes.CDLL(None).prctl(1, 0); print('here', flush=True);"
+        " time.sleep(1000)"
+    )
+    await attempt.start(python(script, cgroups=limited(groups)), keeper)
+    await until(lambda: "here" in said(attempt))
+    os.kill(json.loads((attempt.folder / "started.json").read_text())["keeper"], signal.SIGKILL)
+    async with asyncio.timeout(10):
+        assert (await attempt.ended()).is_lost
+
+    limited(groups)  # for the next try
+
+    await until(lambda: not is_populated(groups))
+
+
+def is_populated(groups: Groups) -> bool:
+    return any(file.read_text() for top in groups._folders() for file in top.rglob("cgroup.procs"))
 
 
 async def test_a_fork_bomb_ends_at_the_limit_of_its_pod(
