@@ -26,6 +26,7 @@ from kubevirt.embedded.runtime.groups import Groups
 from kubevirt.embedded.runtime.keeper import Keeper
 from kubevirt.host.cgroups.detection import MOUNTS, detect
 from kubevirt.host.cgroups.v1 import CgroupsV1
+from kubevirt.host.cgroups.v2 import CgroupsV2
 
 pytestmark = pytest.mark.skipif(not IS_ROOT, reason=ONLY_ROOT)
 
@@ -139,6 +140,36 @@ async def test_a_fork_bomb_ends_at_the_limit_of_its_pod(
 def test_a_name_cannot_lead_elsewhere(groups: Groups, uid: str) -> None:
     with pytest.raises(Exception, match="cannot name a cgroup"):
         groups.for_container(UID, uid, None)
+
+
+async def test_groups_of_the_newer_kind_are_entered_and_ended_too(
+    attempts: Path, keeper: Keeper
+) -> None:
+    mount = next(
+        (
+            Path(line.split()[1])
+            for line in MOUNTS.read_text().splitlines()
+            if line.split()[2] == "cgroup2"
+        ),
+        None,
+    )
+    if mount is None:
+        pytest.skip("this machine has no control groups v2")
+    groups = Groups(f"kubevirt-test-{uuid.uuid4().hex[:6]}", CgroupsV2(mount))
+    attempt = Attempt(attempts / "0")
+    try:
+        await attempt.start(shell("echo here; exec sleep 1000", cgroups=limited(groups)), keeper)
+        await until(lambda: "here" in said(attempt))
+        assert groups.left_over() == {UID}
+        assert is_populated(groups)
+
+        await groups.kill(UID, SystemClock())
+
+        async with asyncio.timeout(10):
+            assert (await attempt.ended()).code == 137
+    finally:
+        groups.remove(UID)
+        groups.close()
 
 
 def limit_in(folder: str) -> int:
