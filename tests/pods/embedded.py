@@ -1,6 +1,7 @@
 """The embedded home under test, with two nodes, as `virtctl up` makes it."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 
 from tests.pods.home import EMBEDDED, SPARE, Home
 
-from clusterup import images
+from clusterup import binaries, images, settings
 
 IMAGE = "kubevirt.io/built-in"
 DISK_IMAGE = "kubevirt.io/disk:1"
@@ -19,8 +20,8 @@ def why_not(folder: Path) -> str:  # as of the other home
     """What keeps this machine from running it; empty if nothing does."""
     if not _virtctl().exists():
         return "there is no virtctl beside this Python; run `make bootstrap`"
-    if shutil.which("kubectl") is None:
-        return "there is no kubectl; install the package kubernetes-client"
+    if not _kubectl_program():
+        return "there is no kubectl; run `cluster-up/cli.sh build --light`, or install one"
     return ""
 
 
@@ -28,13 +29,21 @@ def start(folder: Path) -> Home:
     home = _state(folder)
     archives = home / "images" / "archives"
     try:
-        _call("up", "--home", str(home), "--port=0", "--nodes=2", "--no-merge-kubeconfig")
+        _call(
+            "up",
+            "--home",
+            str(home),
+            "--port=0",
+            f"--nodes={_nodes_wanted()}",
+            "--no-merge-kubeconfig",
+        )
         (archives / "kubevirt.io").mkdir(parents=True, exist_ok=True)
         disk = images.build({"disk/disk.img": images.File(b"a disk\n", mode=0o644)}, ["/none"])
         # Without a name of its own, an archive is known by where it lies.
         disk.write_layout(archives / f"{DISK_IMAGE}.tar")
         nodes = _nodes(home)
-        _kubectl(home, "taint", "node", nodes[1], f"{SPARE}=:NoSchedule")
+        for spare in nodes[1:]:
+            _kubectl(home, "taint", "node", spare, f"{SPARE}=:NoSchedule")
     except BaseException:
         stop(folder)
         raise
@@ -42,11 +51,11 @@ def start(folder: Path) -> Home:
         name=EMBEDDED,
         folder=str(folder),
         kubeconfig=str(home / "kubeconfig"),
-        kubectl=str(shutil.which("kubectl")),
+        kubectl=_kubectl_program(),
         image=IMAGE,
         disk_image=DISK_IMAGE,
         nodes=nodes,
-        storage_class="local",
+        provisions=True,
     )
 
 
@@ -67,6 +76,19 @@ def _virtctl() -> Path:
     return Path(sys.executable).with_name("virtctl")
 
 
+def _nodes_wanted() -> int:
+    return int(os.environ.get("KUBEVIRT_NUM_NODES") or 2)
+
+
+def _kubectl_program() -> str:
+    """Of Kubernetes' own version if it is built, else any; empty where there is none."""
+    programs = binaries.Binaries(
+        settings.PROVIDERS / settings.KUBERNETES, settings.cache_folder(os.environ)
+    )
+    built = programs.path("kubectl")
+    return str(built) if built.exists() else shutil.which("kubectl") or ""
+
+
 def _call(*words: str) -> None:
     done = subprocess.run(
         [_virtctl(), *words], capture_output=True, text=True, check=False, timeout=_LIMIT_S
@@ -76,7 +98,7 @@ def _call(*words: str) -> None:
 
 def _kubectl(home: Path, *words: str) -> str:
     done = subprocess.run(
-        ["kubectl", f"--kubeconfig={home / 'kubeconfig'}", *words],
+        [_kubectl_program(), f"--kubeconfig={home / 'kubeconfig'}", *words],
         capture_output=True,
         text=True,
         check=True,

@@ -34,8 +34,8 @@ class Home(msgspec.Struct, frozen=True, kw_only=True):
     """With one file, `disk/disk.img`."""
     nodes: Sequence[str]
     """The first one is for everybody, the second one is spare."""
-    storage_class: str
-    """The one that provisions, or nothing where volumes are made by hand."""
+    provisions: bool
+    """Whether it makes volumes for claims; if not, they are made by hand."""
 
     @property
     def node(self) -> str:

@@ -43,7 +43,7 @@ def start(folder: Path) -> Home:
         image=IMAGE,
         disk_image=DISK_IMAGE,
         nodes=found.nodes,
-        storage_class="",
+        provisions=False,
     )
 
 

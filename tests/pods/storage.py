@@ -25,7 +25,7 @@ class Storage:
             "volumeMode": mode,
             "resources": {"requests": {"storage": _SIZE}},
         }
-        if not self._place.home.storage_class:
+        if not self._place.home.provisions:
             spec |= {"storageClassName": "", "volumeName": await self._volume(name, mode)}
         await self._place.create(
             {
