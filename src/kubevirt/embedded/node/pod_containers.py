@@ -3,6 +3,7 @@
 A part of `worker.py`: what it decides is done here, and what comes of it is put into the pod's memory.
 """
 
+import asyncio
 import signal
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -181,6 +182,8 @@ class PodContainers:
         for key in ("probe", "hook", "stop", "term", "kill"):
             self._worker.call_off((key, name))
         self._end(self._container(name), tried)
+        self._worker.poke()
+        await asyncio.to_thread(self._memory.folder.forget_old, name)
 
     def _end(self, container: Container, tried: Tried) -> None:
         attempt = self._attempt(container.name, tried.number)
@@ -188,7 +191,6 @@ class PodContainers:
             records.keep_out_of_memory(attempt)
         ended = sighting.ended(container, attempt)
         self._memory.change(container.name, tried.number, ended=ended)
-        self._memory.folder.forget_old(container.name)
 
     def _lacked_memory(self, container: Container) -> bool:
         groups = self._worker.parts.neighbours.groups

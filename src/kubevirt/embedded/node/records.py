@@ -14,7 +14,6 @@ the containers are gone as well, and what the API server knows is enough to begi
 """
 
 import os
-import shutil
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -32,8 +31,8 @@ T = TypeVar("T")
 
 KEPT_TRIES: Final = 7
 """As many as back-off counts."""
-_KEPT_LOGS: Final = 2
-"""This try's and the one's before: nobody can ask for older ones."""
+_WHOLE_TRIES: Final = 2
+"""This one and the one before: nobody can ask for what older ones said or wrote."""
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,16 +87,25 @@ class PodRecords:
         return [attempt for name in names for attempt in self.attempts(name)]
 
     def forget_old(self, name: str) -> None:
-        """Logs of tries that nobody can ask for, and tries that count for nothing."""
+        """All but the records of old tries, and tries that count for nothing. May take its time."""
         attempts = self.attempts(name)
         for attempt in attempts[:-KEPT_TRIES]:
-            shutil.rmtree(attempt.folder, ignore_errors=True)
-        for attempt in attempts[:-_KEPT_LOGS]:
-            for log in attempt.folder.glob("log*"):
-                log.unlink(missing_ok=True)
+            remove(attempt.folder)
+        for attempt in attempts[-KEPT_TRIES:-_WHOLE_TRIES]:
+            for each in attempt.folder.iterdir():
+                if each.is_dir() and not each.is_symlink():
+                    remove(each)
+                elif each.name.startswith("log"):
+                    each.unlink(missing_ok=True)
 
     def remove(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove(self.folder)
+
+
+def remove(folder: Path) -> None:
+    """With all that a container may have put there. What is not there need not be removed."""
+    with suppress(FileNotFoundError), Root.open(folder.parent) as root:
+        root.remove_tree(folder.name)
 
 
 # Beside an attempt
@@ -105,7 +113,7 @@ class PodRecords:
 
 def begin(attempt: Attempt, record: TryRecord) -> None:
     """An attempt's folder before its start, whatever an earlier start has left there."""
-    shutil.rmtree(attempt.folder, ignore_errors=True)
+    remove(attempt.folder)
     attempt.folder.mkdir(mode=0o750, parents=True)
     message = message_file(attempt)
     message.touch()

@@ -3,7 +3,6 @@ that the one before it knew.
 """
 
 import hashlib
-import shutil
 from datetime import UTC, datetime
 
 from kubevirt.api.core.container import Container
@@ -31,7 +30,7 @@ def tries(pod: Pod, folder: PodRecords, session: str) -> dict[str, list[Tried]]:
         its = found.setdefault(container.name, [])
         for attempt in folder.attempts(container.name):
             if not records.has_begun(attempt):
-                shutil.rmtree(attempt.folder, ignore_errors=True)
+                records.remove(attempt.folder)
                 continue
             its.append(tried(folder.uid, container, attempt, session, statuses.get(container.name)))
     return found

@@ -188,17 +188,17 @@ class PodWorker:
             for task in list(self._in_flight.values()):
                 task.cancel()
         if self._is_gone:
-            self._forget()
+            await self._forget()
         else:
             self._leave()
 
-    def _forget(self) -> None:
+    async def _forget(self) -> None:
         """The folder that components know goes only if nothing of anybody is in it."""
         folder = self._parts.settings.pod_folder(self.memory.folder.uid)
         with suppress(OSError):
             (folder / "etc-hosts").unlink(missing_ok=True)
             folder.rmdir()
-        self.memory.folder.remove()
+        await asyncio.to_thread(self.memory.folder.remove)  # a container may have written much
 
     def _leave(self) -> None:
         """Until the home comes up again."""
