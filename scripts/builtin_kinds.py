@@ -70,6 +70,7 @@ SUBRESOURCES = {
     "exec",
     "finalize",
     "log",
+    "portforward",
     "status",
     "token",
 }

@@ -26,10 +26,14 @@ from kubevirt.apiserver.registry.locating import Location
 from kubevirt.apiserver.registry.registry import Registry
 from kubevirt.apiserver.schema.gotext import quoted
 
-SUBRESOURCES: Final = ("attach", "exec", "log")
+SUBRESOURCES: Final = ("attach", "exec", "log", "portforward")
 REFUSAL_LIMIT: Final = 64 << 10
 """Bytes that are read of why a node does not want to."""
 _SPDY: Final = "spdy/3.1"
+_NO_FORWARDING: Final = (
+    "this server cannot forward ports, which needs SPDY, also inside of a websocket; reach the pod by its"
+    " address, or by a Service"
+)
 _STREAMS: Final = ("stdin", "stdout", "stderr", "tty")
 _NAMES_OF_STREAMS: Final = {"stdin": "input", "stdout": "output", "stderr": "error", "tty": "tty"}
 """What kubelets call them."""
@@ -55,6 +59,8 @@ class Kubelets:
             return await self._log(request, call)
         if call.verb not in ("get", "create"):
             raise method_not_allowed()
+        if call.subresource == "portforward":
+            raise refusal(501, "NotImplemented", _NO_FORWARDING)
         return await self._connected(request, call)
 
     def _callee(self, location: Location, *, is_unverified: bool = False) -> Callee:

@@ -36,6 +36,7 @@ _OF_OTHERS = {
     "binding": Body("Binding", ("create",)),
     "eviction": Body("Eviction", ("create",), "policy", "v1"),
     "exec": Body("PodExecOptions", ("create", "get")),
+    "portforward": Body("PodPortForwardOptions", ("create", "get")),
     "scale": Body("Scale", ("get", "patch", "update"), "autoscaling", "v1"),
     "token": Body("TokenRequest", ("create",), "authentication.k8s.io", "v1"),
 }

@@ -196,6 +196,13 @@ async def test_logs_of_a_try_that_there_was_not(server: EmbeddedServer, web: str
     assert f'previous terminated container "main" in pod "{web}" not found' in done.stderr
 
 
+async def test_a_port_that_cannot_be_forwarded(server: EmbeddedServer, web: str) -> None:
+    done = await server.run_kubectl("port-forward", f"pod/{web}", ":80", check=False)
+
+    assert done.code == 1
+    assert "this server cannot forward ports, which needs SPDY" in done.stderr
+
+
 async def test_attach_hears_what_is_said(server: EmbeddedServer, node: Node) -> None:
     name = f"talking-{uuid.uuid4().hex[:8]}"
     attempt = await node.run(name, shell("while :; do echo word; sleep 0.05; done"))
