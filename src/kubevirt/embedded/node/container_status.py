@@ -88,6 +88,8 @@ def _states(
     before = its.tries[-2] if len(its.tries) > 1 else None
     if tried is None:
         return _never_tried(moment, its, is_init=is_init), None
+    if is_init and _is_done_again(moment, container, tried, before):
+        return _ended(before) or ContainerState(), None
     if tried.ended is None:
         if tried.post_start in (Hook.NOT_RUN, Hook.RUNNING):
             return _waiting(_default_reason(moment, is_init=is_init)), _ended(before)
@@ -97,6 +99,17 @@ def _states(
     if not moment.is_ending and is_wanted and (waiting := _back_off(moment, container, its)):
         return waiting, _ended(tried)
     return _ended(tried) or ContainerState(), _ended(before)
+
+
+def _is_done_again(
+    moment: Moment, container: Container, tried: Tried, before: Tried | None
+) -> bool:
+    """An init container that had succeeded runs again because the machine was down. The server takes
+    back no success of a pod that is not always started again, so that is what is shown meanwhile.
+    """
+    is_shown = spec_of(moment.pod).restart_policy in ("OnFailure", "Never")
+    had_succeeded = before is not None and before.ended is not None and not before.ended.has_failed
+    return tried.is_running and is_shown and had_succeeded and not is_sidecar(container)
 
 
 def _never_tried(moment: Moment, its: ContainerSeen, *, is_init: bool) -> ContainerState:

@@ -170,10 +170,13 @@ async def test_after_the_machine_was_down_everything_begins_anew_and_counts_on(
     inits = [container("first", "true")]
     async with world.node():
         await world.create(a_pod("always", initContainers=inits))
+        await world.create(a_pod("failing", initContainers=inits, restartPolicy="OnFailure"))
         await world.create(a_pod("never", restartPolicy="Never"))
         always = await world.until("always", is_ready)
+        failing = await world.until("failing", is_ready)
         never = await world.until("never", is_ready)
     machine_goes_down(world, always)
+    machine_goes_down(world, failing)
     machine_goes_down(world, never)
 
     async with world.node():
@@ -186,6 +189,7 @@ async def test_after_the_machine_was_down_everything_begins_anew_and_counts_on(
             137,
             "ContainerStatusUnknown",
         )
+        await world.until("failing", has_restarted(1))
         pod = await world.until("never", has_phase("Failed"))
         assert status_of(pod).restart_count == 0
         assert ended(pod).exit_code == 137

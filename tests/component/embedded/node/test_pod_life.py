@@ -182,6 +182,22 @@ async def test_a_sidecar_begins_before_and_ends_after_and_holds_up_no_end(world:
     assert (main.exit_code, beside.exit_code) == (0, 0)
 
 
+async def test_a_sidecar_comes_back_whatever_the_policy(world: World) -> None:
+    sidecar = container("beside", "exit 1", restartPolicy="Always")
+    async with world.node():
+        await world.create(a_pod("web", initContainers=[sidecar], restartPolicy="Never"))
+
+        pod = await world.until(
+            "web",
+            lambda pod: (
+                bool(pod.status.init_container_statuses)
+                and status_of(pod, "beside").restart_count == 1
+            ),
+        )
+
+        assert status_of(pod).restart_count == 0
+
+
 async def test_an_image_that_cannot_be_had_is_told_and_waited_for(world: World) -> None:
     async with world.node():
         await world.create(a_pod("web", main={"image": "missing"}))

@@ -94,3 +94,14 @@ def test_who_did_as_it_was_asked_when_the_home_went_down_has_not_done_its_work()
     assert state is not None
     assert state.terminated is not None
     assert state.terminated.exit_code == 143
+
+
+def test_a_success_that_the_server_would_not_take_back_is_shown_while_it_is_done_again() -> None:
+    pod = a_pod(inits=(container("first"),), restartPolicy="OnFailure", status=RUNNING)
+    seen = ready_pod(first=(of_before(ended(0)), running(number=1)), main=lost())
+
+    state = status_of(decide(pod, seen, at(100)).status, "first").state
+
+    assert state is not None
+    assert state.terminated is not None
+    assert state.terminated.exit_code == 0

@@ -172,18 +172,23 @@ def errors_of_status(new: Object, old: Object) -> Errors:
         yield invalid("status.observedGeneration", after["observedGeneration"], words)
     if after.get("qosClass", "") != before.get("qosClass", ""):
         yield invalid("status.qosClass", after.get("qosClass", ""), "field is immutable")
-    policy = old["spec"].get("restartPolicy")
     for where in ("containerStatuses", "initContainerStatuses"):
-        yield from _back_to_life(after, before, where, policy)
+        yield from _back_to_life(after, before, where, old["spec"])
 
 
-def _back_to_life(after: Object, before: Object, where: str, policy: str | None) -> Errors:
+def _back_to_life(after: Object, before: Object, where: str, spec: Object) -> Errors:
+    """Sidecars come back whatever the pod's policy is."""
+    policy = spec.get("restartPolicy")
+    inits = spec.get("initContainers") or []
+    sidecars = {each["name"] for each in inits if each.get("restartPolicy") == "Always"}
     if policy == "Always":
         return
     now = {each.get("name"): each for each in after.get(where) or []}
     for at, then in enumerate(before.get(where) or []):
         ended = (then.get("state") or {}).get("terminated")
         if ended is None or (ended.get("exitCode") and policy == "OnFailure"):
+            continue
+        if where == "initContainerStatuses" and then.get("name") in sidecars:
             continue
         found = now.get(then.get("name"))
         if found is not None and (found.get("state") or {}).get("terminated") is None:
