@@ -3,6 +3,7 @@
     demand.py       what a pod asks for
     wishes.py       what it says about where it wants to run
     tolerations.py  what it puts up with
+    neighbours.py   which pods are near a place
     storage.py      claims, the volumes they have or could have
     selecting.py    labels and fields against selectors
     cluster.py      nodes with what runs on them, as decisions need it

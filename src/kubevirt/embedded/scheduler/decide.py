@@ -31,7 +31,8 @@ def decide(pod: Pod, cluster: Cluster) -> Chosen | Nowhere:
     if len(possible) == 1:
         return Chosen(possible[0].name)
     # Names break ties, the first in order wins.
-    best = max(sorted(possible, key=lambda place: place.name), key=lambda p: scores.score(pod, p))
+    in_order = sorted(possible, key=lambda place: place.name)
+    best = max(in_order, key=lambda place: scores.score(pod, place, cluster))
     return Chosen(best.name)
 
 

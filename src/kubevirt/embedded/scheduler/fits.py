@@ -8,13 +8,12 @@ from typing import Final
 
 from kubevirt.api.core.node import Taint
 from kubevirt.api.core.pod import Pod
-from kubevirt.api.core.scheduling import PodAffinityTerm
-from kubevirt.api.meta import LabelSelector, LabelSelectorRequirement
 from kubevirt.base.quantity import ZERO
 from kubevirt.embedded.scheduler import demand, storage, wishes
 from kubevirt.embedded.scheduler.cluster import Cluster, Place
 from kubevirt.embedded.scheduler.demand import spec_of
-from kubevirt.embedded.scheduler.selecting import Labels, selects, term_selects
+from kubevirt.embedded.scheduler.neighbours import is_first, is_near, is_same_place, means
+from kubevirt.embedded.scheduler.selecting import term_selects
 from kubevirt.embedded.scheduler.tolerations import is_tolerated
 
 UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
@@ -104,75 +103,18 @@ def _volumes(pod: Pod, place: Place, cluster: Cluster) -> Iterator[str]:
 
 def _neighbours(pod: Pod, place: Place, cluster: Cluster) -> Iterator[str]:
     terms = wishes.required_neighbours(pod)
-    are_near = all(_is_near(term, pod, place, cluster) for term in terms)
-    if not are_near and not _is_first(pod, place, terms, cluster):
+    are_near = all(is_near(term, pod, place, cluster) for term in terms)
+    if not are_near and not is_first(pod, place, terms, cluster):
         yield "node(s) didn't match pod affinity rules"
-    elif any(_is_near(term, pod, place, cluster) for term in wishes.refused_neighbours(pod)):
+    elif any(is_near(term, pod, place, cluster) for term in wishes.refused_neighbours(pod)):
         yield "node(s) didn't match pod anti-affinity rules"
     elif any(
-        _means(term, other, pod, cluster) and _same_place(term, there, place)
+        means(term, other, pod, cluster) and is_same_place(term, there, place)
         for there in cluster.places
         for other in there.pods
         for term in wishes.refused_neighbours(other)
     ):
         yield "node(s) didn't satisfy existing pods anti-affinity rules"
-
-
-def _is_near(term: PodAffinityTerm, pod: Pod, place: Place, cluster: Cluster) -> bool:
-    return any(
-        _means(term, pod, other, cluster)
-        for there in cluster.places
-        if _same_place(term, there, place)
-        for other in there.pods
-    )
-
-
-def _is_first(pod: Pod, place: Place, terms: Sequence[PodAffinityTerm], cluster: Cluster) -> bool:
-    """The first of pods that want to be near each other has nobody to be near yet."""
-    are_alone = not any(
-        _means(term, pod, other, cluster)
-        for term in terms
-        for there in cluster.places
-        for other in there.pods
-    )
-    means_itself = all(_means(term, pod, pod, cluster) for term in terms)
-    has_places = all(term.topology_key in place.node.metadata.labels for term in terms)
-    return are_alone and means_itself and has_places
-
-
-def _same_place(term: PodAffinityTerm, one: Place, other: Place) -> bool:
-    key = term.topology_key
-    where = one.node.metadata.labels.get(key)
-    return where is not None and where == other.node.metadata.labels.get(key)
-
-
-def _means(term: PodAffinityTerm, owner: Pod, other: Pod, cluster: Cluster) -> bool:
-    """Whether `other` is among those that a term of `owner` speaks of."""
-    home, namespace = owner.metadata.namespace or "", other.metadata.namespace or ""
-    labels = cluster.namespaces.get(namespace, {})
-    is_there = (
-        namespace in term.namespaces
-        or selects(term.namespace_selector, labels)
-        or (not term.namespaces and term.namespace_selector is None and namespace == home)
-    )
-    own = owner.metadata.labels
-    return is_there and selects(_with_own_labels(term, own), other.metadata.labels)
-
-
-def _with_own_labels(term: PodAffinityTerm, own: Labels) -> LabelSelector | None:
-    selector = term.label_selector
-    if selector is None:
-        return None
-    more = [
-        LabelSelectorRequirement(key=key, operator=operator, values=(own[key],))
-        for operator, keys in (("In", term.match_label_keys), ("NotIn", term.mismatch_label_keys))
-        for key in keys
-        if key in own
-    ]
-    return LabelSelector(
-        match_labels=selector.match_labels,
-        match_expressions=(*selector.match_expressions, *more),
-    )
 
 
 _Look = Callable[[Pod, Place, Cluster], Iterator[str]]

@@ -3,13 +3,14 @@
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.quantity import ZERO
 from kubevirt.embedded.scheduler import demand, wishes
-from kubevirt.embedded.scheduler.cluster import Place
+from kubevirt.embedded.scheduler.cluster import Cluster, Place
+from kubevirt.embedded.scheduler.neighbours import is_near
 from kubevirt.embedded.scheduler.selecting import term_selects
 
 
-def score(pod: Pod, place: Place) -> tuple[int, float]:
+def score(pod: Pod, place: Place, cluster: Cluster) -> tuple[int, float]:
     """The larger, the better."""
-    return _wishes(pod, place), _free_share(pod, place)
+    return _wishes(pod, place) + _company(pod, place, cluster), _free_share(pod, place)
 
 
 def _wishes(pod: Pod, place: Place) -> int:
@@ -19,6 +20,15 @@ def _wishes(pod: Pod, place: Place) -> int:
         sum(each.weight for each in preferred if term_selects(each.preference, place.node))
         - avoided
     )
+
+
+def _company(pod: Pod, place: Place, cluster: Cluster) -> int:
+    """Of pods that it would like near it, less those that it would rather not have there."""
+    liked, disliked = (
+        sum(each.weight for each in terms if is_near(each.pod_affinity_term, pod, place, cluster))
+        for terms in (wishes.preferred_neighbours(pod), wishes.avoided_neighbours(pod))
+    )
+    return liked - disliked
 
 
 def _free_share(pod: Pod, place: Place) -> float:

@@ -8,6 +8,7 @@ from kubevirt.api.core.scheduling import (
     NodeSelectorTerm,
     PodAffinityTerm,
     PreferredSchedulingTerm,
+    WeightedPodAffinityTerm,
 )
 from kubevirt.embedded.scheduler.demand import spec_of
 
@@ -38,3 +39,13 @@ def required_neighbours(pod: Pod) -> Sequence[PodAffinityTerm]:
 def refused_neighbours(pod: Pod) -> Sequence[PodAffinityTerm]:
     found = _affinity(pod).pod_anti_affinity
     return found.required_during_scheduling_ignored_during_execution if found else ()
+
+
+def preferred_neighbours(pod: Pod) -> Sequence[WeightedPodAffinityTerm]:
+    found = _affinity(pod).pod_affinity
+    return found.preferred_during_scheduling_ignored_during_execution if found else ()
+
+
+def avoided_neighbours(pod: Pod) -> Sequence[WeightedPodAffinityTerm]:
+    found = _affinity(pod).pod_anti_affinity
+    return found.preferred_during_scheduling_ignored_during_execution if found else ()

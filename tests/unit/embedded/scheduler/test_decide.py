@@ -3,6 +3,7 @@
 import random
 
 import msgspec
+import pytest
 from tests.unit.embedded.scheduler.objects import a_cluster, a_node, a_pod
 
 from kubevirt.embedded.scheduler.cluster import Place
@@ -44,6 +45,26 @@ def test_a_wish_counts_more_than_room() -> None:
         node=a_node("a", labels={"disk": "fast"}), pods=[a_pod("first", requests={"cpu": "1"})]
     )
     assert decide(a_pod(affinity=wish), a_cluster(full, a_node("b"))) == Chosen("a")
+
+
+@pytest.mark.parametrize(("kind", "chosen"), [("podAffinity", "a"), ("podAntiAffinity", "b")])
+def test_company_that_is_liked_or_not_counts_more_than_room(kind: str, chosen: str) -> None:
+    term = {
+        "topologyKey": "kubernetes.io/hostname",
+        "labelSelector": {"matchLabels": {"app": "db"}},
+    }
+    wish = {
+        kind: {
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {"weight": 1, "podAffinityTerm": term}
+            ]
+        }
+    }
+    near = a_pod("first", labels={"app": "db"}, requests={"cpu": "1"})
+    far = a_pod("other", requests={"cpu": "1500m"})
+    places = [Place(node=a_node("a"), pods=[near]), Place(node=a_node("b"), pods=[far])]
+
+    assert decide(a_pod(affinity=wish), a_cluster(*places)) == Chosen(chosen)
 
 
 def test_a_node_that_would_rather_not_is_the_last_choice() -> None:

@@ -1,8 +1,12 @@
 """Who is where, and what that leaves for others."""
 
+from hypothesis import given
+from hypothesis import strategies as some
 from tests.unit.embedded.scheduler.objects import a_node, a_pod
 
+from kubevirt.api.core.pod import Pod
 from kubevirt.base.quantity import Quantity
+from kubevirt.embedded.scheduler import demand
 from kubevirt.embedded.scheduler.cluster import Place
 from kubevirt.embedded.scheduler.decide import Chosen, Nowhere, decide
 from kubevirt.embedded.scheduler.ledger import Ledger
@@ -89,3 +93,49 @@ def test_a_node_that_goes_and_comes_back_still_has_its_pods() -> None:
 
     ledger.put_node(a_node("one"))
     assert len(places(ledger)[0].pods) == 1
+
+
+PODS = some.builds(
+    lambda number, cpu: a_pod(str(number), requests={"cpu": f"{cpu}m"} if cpu else {}),
+    some.integers(0, 3),
+    some.integers(0, 3),
+)
+NODES = some.sampled_from(("one", "two"))
+DEEDS = some.one_of(
+    some.tuples(some.just("put"), PODS, NODES),
+    some.tuples(some.just("assume"), PODS, NODES),
+    some.tuples(some.just("unassume"), PODS, NODES),
+    some.tuples(some.just("drop"), PODS, NODES),
+    some.tuples(some.just("put_node"), PODS, NODES),
+    some.tuples(some.just("drop_node"), PODS, NODES),
+)
+
+
+@given(some.lists(DEEDS, max_size=40))
+def test_the_count_is_always_that_of_the_pods_that_are_there(
+    deeds: list[tuple[str, Pod, str]],
+) -> None:
+    ledger = Ledger()
+    homes: dict[str, tuple[Pod, str, bool]] = {}
+    for deed, pod, node in deeds:
+        uid = pod.metadata.uid
+        if deed in ("put", "assume"):
+            getattr(ledger, deed)(pod, node)
+            homes[uid] = (pod, node, deed == "assume")
+        elif deed == "drop":
+            assert ledger.drop(uid) == (homes.pop(uid, None) is not None)
+        elif deed == "unassume":
+            is_assumed = uid in homes and homes[uid][2]
+            assert ledger.unassume(uid) == is_assumed
+            if is_assumed:
+                del homes[uid]
+        elif deed == "put_node":
+            ledger.put_node(a_node(node))
+        else:
+            ledger.drop_node(node)
+        for place in places(ledger):
+            there = [each for each, at, _ in homes.values() if at == place.name]
+            assert {each.metadata.uid for each in place.pods} == {
+                each.metadata.uid for each in there
+            }
+            assert place.taken == demand.added(demand.of_pod(each) for each in there)
