@@ -12,7 +12,7 @@
     projected.py       several of these in one folder
     published.py       puts files in place, all of them at once
     things.py          which objects a pod needs
-    following.py       watches these objects
+    following.py       watches these objects, or asks for them if there are too many (asked.py)
     token_requests.py  asks for tokens
     object_volumes.py  all this as volumes
 

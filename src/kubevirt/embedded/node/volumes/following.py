@@ -3,6 +3,9 @@
 A node may read only what its pods name, one object at a time. It watches each of them, as a kubelet does:
 an object that does not change costs one request in a quarter of an hour, and one that changes is in its
 volumes at once. To ask again every minute would cost more, and bring news later.
+
+A watch holds a connection, though, and pods may name as many objects as they like. Beyond a number that nobody
+needs, the others are asked for from time to time.
 """
 
 import asyncio
@@ -16,33 +19,40 @@ from kubevirt.api.core.namespace import ConfigMap, Secret
 from kubevirt.api.resource import Resource
 from kubevirt.api.scheme import CONFIG_MAPS, SECRETS
 from kubevirt.base.clock import Clock
+from kubevirt.embedded.node.volumes.asked import Asked
 from kubevirt.embedded.node.volumes.contents import NotThere
 from kubevirt.embedded.node.volumes.things import Thing
 from kubevirt.kube.cache.reflector import ReflectorSettings
+from kubevirt.kube.client import Client
 from kubevirt.kube.informer import Informer
 from kubevirt.kube.key import Key
-from kubevirt.kube.source import Source
 
 _QUIET: Final = ReflectorSettings(watch_s=600.0, silence_limit_s=1800.0)
 """The server is on this machine: what breaks a connection to it is noticed at once."""
 _FIRST_S: Final = 5.0
 """How long a pod waits for the first answer before it says what it waits for."""
 
+MOST_WATCHED: Final = 64
+
 T = TypeVar("T", ConfigMap, Secret)
 
+Follower = Informer[ConfigMap] | Informer[Secret] | Asked[ConfigMap] | Asked[Secret]
 OnNews = Callable[[str], None]
 
 
 class _Followed(msgspec.Struct, kw_only=True):
-    informer: Informer[ConfigMap] | Informer[Secret]
+    informer: Follower
     task: asyncio.Task[None]
     users: set[str]
 
 
 class Following:
-    def __init__(self, source: Source, clock: Clock, on_news: OnNews) -> None:
+    def __init__(
+        self, client: Client, clock: Clock, on_news: OnNews, *, most_watched: int = MOST_WATCHED
+    ) -> None:
         """`on_news` is called with the uid of each pod that uses an object which came, changed or went."""
-        self._source = source
+        self._client = client
+        self._most_watched = most_watched
         self._clock = clock
         self._on_news = on_news
         self._followed: dict[Thing, _Followed] = {}
@@ -102,12 +112,16 @@ class Following:
         informer.add_handler(lambda _: self._tell(made))
         return made
 
-    def _informer(self, thing: Thing) -> Informer[ConfigMap] | Informer[Secret]:
+    def _informer(self, thing: Thing) -> Follower:
         return self._of(SECRETS, thing) if thing.is_secret else self._of(CONFIG_MAPS, thing)
 
-    def _of(self, resource: Resource[T], thing: Thing) -> Informer[T]:
+    def _of(self, resource: Resource[T], thing: Thing) -> Informer[T] | Asked[T]:
+        watched = sum(isinstance(each.informer, Informer) for each in self._followed.values())
+        if watched >= self._most_watched:
+            key = Key(thing.namespace, thing.name)
+            return Asked(self._client, resource, key, self._clock)
         return Informer(
-            self._source,
+            self._client,
             resource,
             clock=self._clock,
             namespace=thing.namespace,
