@@ -14,7 +14,6 @@ A folder is only ever taken for a home, or removed, if it is empty or says that 
 import fcntl
 import os
 import re
-import secrets
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -104,7 +103,7 @@ class Home:
             for name in ("pki", "images", "volumes", "network", "nodes"):
                 root.mkdir(name, 0o700 if name == "pki" else 0o755, exist_ok=True)
             if not root.exists("id"):
-                root.write("id", f"{secrets.token_hex(4)}\n".encode(), mode=0o644)
+                root.write("id", f"{os.urandom(4).hex()}\n".encode(), mode=0o644)
             if not root.exists(
                 "version"
             ):  # the last one: what was begun and not finished is no home

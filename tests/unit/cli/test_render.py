@@ -2,12 +2,13 @@
 
 import json
 
+import msgspec
 import pytest
 
 from kubevirt.cli.render import condition as conditions
 from kubevirt.cli.render import findings, steps
 from kubevirt.embedded.doctor.finding import missing, note, ok, warning
-from kubevirt.embedded.home import Process
+from kubevirt.embedded.home import Process, boot_id
 from kubevirt.embedded.process.condition import Condition, NodeCondition, State
 from kubevirt.embedded.process.progress import Began, Done, Listener, Ready
 
@@ -81,7 +82,12 @@ def test_a_home_that_is_up_shows_its_nodes_and_pods() -> None:
     ],
 )
 def test_a_home_that_is_not_up_says_what_to_do(state: State, words: str) -> None:
-    assert words in conditions.as_text(condition(state, process=PROCESS, trouble="it is deaf"))
+    process = msgspec.structs.replace(PROCESS, boot_id=boot_id())
+    assert words in conditions.as_text(condition(state, process=process, trouble="it is deaf"))
+
+
+def test_a_restart_of_the_machine_is_no_death() -> None:
+    assert "the machine was restarted" in conditions.as_text(condition(State.DIED, process=PROCESS))
 
 
 def test_a_condition_is_json_for_programs() -> None:

@@ -38,6 +38,8 @@ def _state(condition: Condition) -> str:
             return "there is no embedded home; bring one up with: virtctl up"
         case State.DOWN:
             return "down; bring it up with: virtctl up"
+        case State.DIED if condition.process and not condition.process.is_of_this_boot:
+            return "the machine was restarted since it was up; bring it up again with: virtctl up"
         case State.DIED:
             return "its process died; bring it up again with: virtctl up, or clear it away with: virtctl down"
         case State.SILENT:

@@ -54,10 +54,22 @@ class Cluster:
         self._networks = networks
         self._nodes = nodes
 
-    async def stop(self, limit_s: float) -> None:
-        """Pods, each within its own grace period, none for longer than the limit; then their network."""
-        await asyncio.gather(*(each.stop_all(limit_s) for each in self._nodes))
+    async def stop(self, limit_s: float, hurry: asyncio.Event) -> None:
+        """Pods, each within its own grace period, none for longer than the limit, nor after `hurry`; then
+        their network.
+        """
+        async with background(self._hurried(hurry)):
+            await self._stop_pods(limit_s)
         await self._networks.tear_down_all()
+
+    async def _hurried(self, hurry: asyncio.Event) -> None:
+        await hurry.wait()
+        await self._stop_pods(0.0)
+
+    async def _stop_pods(self, limit_s: float) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for node in self._nodes:
+                tasks.create_task(node.stop_all(limit_s))
 
 
 @asynccontextmanager

@@ -59,17 +59,21 @@ def run(wishes: Wishes, listener: Listener, *, is_apart: bool) -> int:
 async def _live(home: Home, settings: Settings, listener: Listener) -> None:
     began, clock = monotonic(), SystemClock()
     _open_many_files()
-    ended = asyncio.Event()
+    ended, hurry = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
+
+    def heed() -> None:
+        """The second one says that it takes too long."""
+        (hurry if ended.is_set() else ended).set()
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ended.set)
+        loop.add_signal_handler(number, heed)
     entry = await addresses.take(home, settings.pods, settings.services)
     ranges = {"pods": entry.pods, "services": entry.services}
     settings = msgspec.structs.replace(settings, **ranges)
     home.remember(msgspec.structs.replace(home.choices, **ranges))
     async with cluster.running(home, settings, listener, clock) as parts:
         home.remember(settings.choices)
-        _settle()
         ready = Ready(
             url=settings.url,
             kubeconfig=str(home.kubeconfig),
@@ -78,9 +82,10 @@ async def _live(home: Home, settings: Settings, listener: Listener) -> None:
         )
         listener.hear(ready)
         _log.info("ready", url=settings.url, took_s=ready.took_s)
+        _settle()
         await ended.wait()
         _log.info("stopping")
-        await parts.stop(STOP_S)
+        await parts.stop(STOP_S, hurry)
     await clearing.clear_machine(home)
     home.leave()
     _log.info("stopped")
@@ -93,7 +98,8 @@ def _open_many_files() -> None:
 
 
 def _settle() -> None:
-    """What is here now stays; the collector need not look at it, now or ever."""
+    """What a start leaves goes, what is here then stays: the collector need not look at it ever again."""
+    gc.collect()
     gc.freeze()
     gc.enable()
 

@@ -1,6 +1,9 @@
 """Pods of a home: they run, outlive the process, are stopped with the home, and leave nothing behind."""
 
 import asyncio
+import os
+import select
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -172,6 +175,25 @@ async def test_down_after_a_kill_leaves_nothing_behind(virtctl: Virtctl) -> None
     done = virtctl("down")
     assert done.code == 0, done.err
     assert left_on_the_machine(virtctl, home_id) == []
+
+
+async def test_a_second_signal_waits_for_no_grace_period(virtctl: Virtctl) -> None:
+    virtctl.up()
+    async with api(virtctl) as client:
+        script = 'trap "" TERM; while :; do sleep 1; done'
+        await client.create(PODS, pod("deaf", script, terminationGracePeriodSeconds=80), "default")
+        await ready(client, "deaf")
+    pidfd = os.pidfd_open(virtctl.pid)
+    try:
+        signal.pidfd_send_signal(pidfd, signal.SIGTERM)
+        async with asyncio.timeout(LIMIT_S):
+            while "stopping" not in virtctl.home.log.read_text():  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        signal.pidfd_send_signal(pidfd, signal.SIGTERM)
+        assert select.select([pidfd], [], [], LIMIT_S)[0]
+    finally:
+        os.close(pidfd)
+    assert virtctl.home.process is None
 
 
 async def test_two_nodes_run_pods_of_their_own(virtctl: Virtctl) -> None:
