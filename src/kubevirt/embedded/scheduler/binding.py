@@ -6,7 +6,6 @@ whoever changes a claim brings its pod back here.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
 import msgspec
 
@@ -24,8 +23,10 @@ from kubevirt.kube.errors import Conflict, NotFound
 from kubevirt.kube.events import EventRecorder, reference
 from kubevirt.kube.patches import MergePatch, StrategicMergePatch
 
-VOLUME_LIMIT_S: Final = 600.0
-"""How long volumes may take; Kubernetes' own limit."""
+
+class BindingSettings(msgspec.Struct, frozen=True, kw_only=True):
+    volume_limit_s: float = 600.0
+    """How long the volumes of a pod may take; Kubernetes' own limit."""
 
 
 class NoVolumes(Retry):
@@ -58,18 +59,20 @@ class Binding:
         clock: Clock,
         recorder: EventRecorder,
         stored: Callable[[], Storage],
+        settings: BindingSettings,
     ) -> None:
         """`stored` is what there is of claims and volumes now."""
         self._client = client
         self._clock = clock
         self._recorder = recorder
         self._stored = stored
+        self._settings = settings
 
     async def carry_out(self, placement: Placement) -> Result:
         """DONE when the pod is bound or gone; After while its volumes are on their way."""
         await self._ask_for_volumes(placement)
         if not self._has_volumes(placement):
-            left_s = placement.since + VOLUME_LIMIT_S - self._clock.monotonic()
+            left_s = placement.since + self._settings.volume_limit_s - self._clock.monotonic()
             if left_s <= 0:
                 raise NoVolumes("binding volumes: timed out waiting for the condition")
             return After(left_s)

@@ -31,7 +31,7 @@ from kubevirt.base.clock import Clock
 from kubevirt.base.log import get_logger
 from kubevirt.base.tasks import background
 from kubevirt.embedded.scheduler import wishes
-from kubevirt.embedded.scheduler.binding import Binding, NoVolumes, Placement
+from kubevirt.embedded.scheduler.binding import Binding, BindingSettings, NoVolumes, Placement
 from kubevirt.embedded.scheduler.cluster import has_ended
 from kubevirt.embedded.scheduler.decide import Chosen, decide
 from kubevirt.embedded.scheduler.demand import spec_of
@@ -57,14 +57,16 @@ _NOT_ENDED: Final = "status.phase!=Succeeded,status.phase!=Failed"
 
 
 @asynccontextmanager
-async def scheduling(client: Client, clock: Clock) -> AsyncIterator["Scheduler"]:
-    scheduler = Scheduler(client, clock)
+async def scheduling(
+    client: Client, clock: Clock, settings: BindingSettings | None = None
+) -> AsyncIterator["Scheduler"]:
+    scheduler = Scheduler(client, clock, settings or BindingSettings())
     async with background(scheduler.run()):
         yield scheduler
 
 
 class Scheduler:
-    def __init__(self, client: Client, clock: Clock) -> None:
+    def __init__(self, client: Client, clock: Clock, settings: BindingSettings) -> None:
         self._clock = clock
         self._ledger = Ledger()
         self._waiting = Waiting()
@@ -93,7 +95,7 @@ class Scheduler:
             *(self._claims, self._volumes, self._classes),
         )
         self._recorder = EventRecorder(client, component=SCHEDULER, clock=clock)
-        self._binding = Binding(client, clock, self._recorder, self._stored)
+        self._binding = Binding(client, clock, self._recorder, self._stored, settings)
         self._rounds: Controller[str] = Controller(
             "scheduler",
             self._round,

@@ -10,9 +10,18 @@ import pytest
 from tests.component.embedded.home_server import HomeServer, a_pod_spec, home_server
 
 from clusterup import waiting
-from kubevirt.api.scheme import NODES, PODS, PRIORITY_CLASSES, SERVICE_ACCOUNTS
+from kubevirt.api.scheme import (
+    EVENTS,
+    NODES,
+    PERSISTENT_VOLUME_CLAIMS,
+    PODS,
+    PRIORITY_CLASSES,
+    SERVICE_ACCOUNTS,
+    STORAGE_CLASSES,
+)
 from kubevirt.base.clock import SystemClock
 from kubevirt.base.errors import Unreachable
+from kubevirt.embedded.scheduler.binding import BindingSettings
 from kubevirt.embedded.scheduler.scheduler import scheduling
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import NotFound
@@ -206,3 +215,31 @@ async def test_a_pod_that_goes_while_it_is_bound_leaves_its_room(home: Home) -> 
             await home.admin.delete(PODS, f"short-{number}", NAMESPACE, grace_period_s=0)
         await home.pod("stays", cpu="1")
         await home.until_bound("stays")
+
+
+async def test_a_volume_that_never_comes_is_complained_about(home: Home) -> None:
+    await home.node("one")
+    made_by = {"provisioner": "example.com/nobody", "volumeBindingMode": "WaitForFirstConsumer"}
+    await home.admin.create(STORAGE_CLASSES.raw, {"metadata": {"name": "slow"}, **made_by})
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "slow",
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
+    claim = {"metadata": {"name": "data"}, "spec": spec}
+    await home.admin.create(PERSISTENT_VOLUME_CLAIMS.raw, claim, NAMESPACE)
+    hasty = BindingSettings(volume_limit_s=0.5)
+    async with home.server.client() as client, scheduling(client, SystemClock(), hasty):
+        volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+        await home.pod("user", volumes=[volume])
+
+        async def is_told() -> bool:
+            selector = "involvedObject.name=user,reason=FailedScheduling"
+            events = await home.admin.list(EVENTS, NAMESPACE, field_selector=selector)
+            return bool(events.items)
+
+        await waiting.until(is_told, limit_s=LIMIT_S, what="the pod hears of it")
+        assert await home.nodes_of_pods() == {}
+        # It keeps its place in line, and others get what it leaves.
+        await home.pod("other", cpu="200")
+        await home.until_bound("other")
