@@ -13,6 +13,7 @@ from kubevirt.kube.patches import MergePatch
 Object = dict[str, Any]
 ENDPOINTS: Resource[Object] = Resource("", "v1", "endpoints", "Endpoints", True, dict[str, Any])
 SERVICE_NAME = "kubernetes.io/service-name"
+NODE = "nowhere"
 LIMIT_S = 30.0
 
 
@@ -36,7 +37,7 @@ class Backing:
             "metadata": {"name": name, "labels": {"app": app}},
             "spec": {
                 "containers": [{"name": "main", "image": "none", "ports": ports}],
-                "nodeName": "nowhere",
+                "nodeName": NODE,
                 "terminationGracePeriodSeconds": 600,
                 **spec,
             },

@@ -1,17 +1,20 @@
 """The controller of endpoints: Kubernetes' own, or ours beside the embedded server. The same tests."""
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 
 import pytest
 from tests.contract.conftest import Server, config_of, define_lamps
-from tests.contract.endpoints.backing import Backing
+from tests.contract.endpoints.backing import NODE, Backing
 
 from clusterup.light import LightCluster
 from clusterup.light_embedded import EmbeddedServer
 from clusterup.pytest_plugin import session_loop
+from kubevirt.api.scheme import NODES
 from kubevirt.base.clock import SystemClock
 from kubevirt.embedded.controllers.endpoints.controller import following
 from kubevirt.kube.client import Client
+from kubevirt.kube.errors import AlreadyExists
 
 
 @pytest.fixture(scope="session")
@@ -48,5 +51,8 @@ async def _controller(server: Server, server_name: str) -> AsyncIterator[None]:
 
 
 @pytest.fixture
-def backing(client: Client, _controller: None, namespace: str) -> Backing:
+async def backing(client: Client, _controller: None, namespace: str) -> Backing:
+    # Kubernetes leaves out pods of nodes that it does not know.
+    with suppress(AlreadyExists):
+        await client.create(NODES.raw, {"metadata": {"name": NODE}})
     return Backing(client, namespace)
