@@ -1,6 +1,6 @@
 """The log of an attempt, over all its files, and on as it grows.
 
-    await copy(attempt, Wanted(tail=10, is_followed=True), put)
+    await copy(attempt, Wanted(tail=10, is_followed=True), put, growth)
 
 A log that has grown to its limit becomes log.1, the one before log.2; the oldest goes. Whoever follows one
 holds the file that is open, whatever its name is by now, and goes on with the one that came after it, so
@@ -14,10 +14,10 @@ from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from kubevirt.base import inotify
 from kubevirt.base.errors import Retry
 from kubevirt.base.tasks import background
 from kubevirt.embedded.runtime.attempt import Attempt
+from kubevirt.embedded.runtime.growth import Growth
 from kubevirt.embedded.runtime.log_lines import Shown, Wanted, is_piece
 
 BLOCK: Final = 64 * 1024
@@ -30,11 +30,11 @@ Put = Callable[[bytes], Awaitable[object]]
 """Takes what is shown; as long as it takes, nothing more is read."""
 
 
-async def copy(attempt: Attempt, wanted: Wanted, put: Put) -> None:
+async def copy(attempt: Attempt, wanted: Wanted, put: Put, growth: Growth) -> None:
     """What is asked for of its log, and what is added to it until the container ends if it is followed."""
     shown = Shown(wanted)
     if wanted.is_followed:
-        async with _heard(attempt) as news:
+        async with _heard(attempt, growth) as news:
             await _follow(attempt, wanted, news, shown, put)
         return
     with ExitStack() as stack:
@@ -54,8 +54,8 @@ async def _put(shown: Shown, block: bytes, put: Put) -> None:
 class _News:
     """Something was written, or the container has ended."""
 
-    def __init__(self) -> None:
-        self.heard = asyncio.Event()
+    def __init__(self, heard: asyncio.Event) -> None:
+        self.heard = heard
         self.has_ended = False
 
 
@@ -170,22 +170,11 @@ async def _follow(attempt: Attempt, wanted: Wanted, news: _News, shown: Shown, p
 
 
 @asynccontextmanager
-async def _heard(attempt: Attempt) -> AsyncIterator[_News]:
-    news = _News()
-    loop = asyncio.get_running_loop()
-    fd = inotify.watch(attempt.folder, inotify.MODIFIED | inotify.APPEARS)
-
-    def hear() -> None:
-        inotify.heard(fd)
-        news.heard.set()
-
-    try:
-        loop.add_reader(fd, hear)
+async def _heard(attempt: Attempt, growth: Growth) -> AsyncIterator[_News]:
+    with growth.heard(attempt.folder) as heard:
+        news = _News(heard)
         async with background(_await_end(attempt, news)):
             yield news
-    finally:
-        loop.remove_reader(fd)
-        os.close(fd)
 
 
 async def _await_end(attempt: Attempt, news: _News) -> None:

@@ -13,6 +13,7 @@ from tests.component.embedded.endpoint.running import LIMIT_S, shell, until
 
 from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.container import Mount
+from kubevirt.embedded.runtime.growth import Growth
 from kubevirt.embedded.runtime.keeper import Keeper
 from kubevirt.embedded.runtime.log_lines import Wanted
 from kubevirt.embedded.runtime.logs import copy
@@ -36,7 +37,7 @@ class Reader:
 async def shown(attempt: Attempt, **wanted: object) -> bytes:
     reader = Reader()
     async with asyncio.timeout(LIMIT_S):
-        await copy(attempt, msgspec.structs.replace(Wanted(), **wanted), reader.put)
+        await copy(attempt, msgspec.structs.replace(Wanted(), **wanted), reader.put, Growth())
     return reader.text
 
 
@@ -102,7 +103,7 @@ async def test_a_line_is_shown_when_it_is_said(attempts: Path, keeper: Keeper) -
     await attempt.start(shell("echo here; exec sleep 1000"), keeper)
     reader = Reader()
 
-    following = asyncio.ensure_future(copy(attempt, Wanted(is_followed=True), reader.put))
+    following = asyncio.ensure_future(copy(attempt, Wanted(is_followed=True), reader.put, Growth()))
     try:
         await until(lambda: reader.text == b"here\n")
         attempt.signal(signal.SIGKILL)
@@ -122,7 +123,9 @@ async def test_following_begins_where_it_is_told_to(attempts: Path, keeper: Keep
     await until(lambda: b" 10\n" in (attempt.folder / "log").read_bytes())
     reader = Reader()
 
-    following = asyncio.ensure_future(copy(attempt, Wanted(is_followed=True, tail=2), reader.put))
+    following = asyncio.ensure_future(
+        copy(attempt, Wanted(is_followed=True, tail=2), reader.put, Growth())
+    )
     try:
         await until(lambda: reader.text == b"9\n10\n")
         (on / "go").touch()
@@ -154,7 +157,7 @@ async def test_a_slow_reader_finds_what_was_rotated_meanwhile(
     reader = Reader()
     reader.may_go_on.clear()
 
-    following = asyncio.ensure_future(copy(attempt, Wanted(is_followed=True), reader.put))
+    following = asyncio.ensure_future(copy(attempt, Wanted(is_followed=True), reader.put, Growth()))
     try:
         await until(lambda: reader.text == b"1\n")
         (on / "go").touch()
@@ -180,6 +183,24 @@ async def test_following_ends_with_a_container_whose_keeper_was_killed(
     os.kill(started["keeper"], signal.SIGKILL)
 
     assert await shown(attempt, is_followed=True) == b"here\n"
+
+
+async def test_many_follow_several_logs(attempts: Path, keeper: Keeper) -> None:
+    """More than the kernel has instances of inotify for."""
+    talking = [Attempt(attempts / str(number)) for number in range(2)]
+    for attempt in talking:
+        script = "sleep 1; for n in $(seq 20); do echo $n; sleep 0.02; done"
+        await attempt.start(shell(script), keeper)
+    before, growth = open_files(), Growth()
+    readers = [Reader() for _ in range(300)]
+
+    async with asyncio.timeout(LIMIT_S), asyncio.TaskGroup() as group:
+        for number, reader in enumerate(readers):
+            attempt = talking[number % 2]
+            group.create_task(copy(attempt, Wanted(is_followed=True), reader.put, growth))
+
+    assert {reader.text for reader in readers} == {numbers(1, 20)}
+    assert open_files() == before
 
 
 async def test_following_leaves_no_file_open(attempts: Path, keeper: Keeper) -> None:

@@ -24,6 +24,7 @@ from kubevirt.embedded.node.endpoint.finding import Finder
 from kubevirt.embedded.node.endpoint.log_queries import is_set
 from kubevirt.embedded.node.endpoint.refusals import NotServed
 from kubevirt.embedded.runtime import logs
+from kubevirt.embedded.runtime.growth import Growth
 from kubevirt.embedded.runtime.joining import Streams
 from kubevirt.embedded.runtime.keeper import Keeper
 
@@ -41,6 +42,7 @@ class Front:
         self._keeper = keeper
         self._access = access
         self._clock = clock
+        self._growth = Growth()
         self._connections: WeakSet[asyncio.Transport] = WeakSet()
 
     async def hang_up(self) -> None:
@@ -103,7 +105,7 @@ class Front:
         response = web.StreamResponse(headers={"Content-Type": "text/plain"})
         await response.prepare(request)
         try:
-            await logs.copy(attempt, wanted, response.write)
+            await logs.copy(attempt, wanted, response.write, self._growth)
         except OSError as error:
             log.warning("a log could not be read to its end", error=error, pod=f"{namespace}/{pod}")
             # Half of a log must not look like all of it.
@@ -128,7 +130,7 @@ class Front:
     ) -> web.StreamResponse:
         streams = _streams(request.query)
         attempt = choosing.for_command(self._finder.find(namespace, pod, container, uid), container)
-        return await sessions.attachment(request, attempt, streams)
+        return await sessions.attachment(request, attempt, streams, self._growth)
 
 
 def _streams(query: Mapping[str, str]) -> Streams:

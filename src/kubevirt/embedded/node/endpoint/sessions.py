@@ -26,6 +26,7 @@ from kubevirt.embedded.node.endpoint.refusals import NotServed
 from kubevirt.embedded.runtime import logs
 from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.ends import End, readable
+from kubevirt.embedded.runtime.growth import Growth
 from kubevirt.embedded.runtime.joining import Joined, Streams, joined
 from kubevirt.embedded.runtime.keeper import Keeper
 from kubevirt.embedded.runtime.log_lines import Wanted
@@ -54,13 +55,13 @@ async def command(
 
 
 async def attachment(
-    request: web.BaseRequest, attempt: Attempt, streams: Streams
+    request: web.BaseRequest, attempt: Attempt, streams: Streams, growth: Growth
 ) -> web.StreamResponse:
     """What a container says from now on, a line at a time: it comes from its log. It has no input."""
     socket = await _opened(request, streams)
     channels = Channels(socket)
     code = await first_of(
-        _overheard(channels, attempt, streams), _listened(channels, None), _hung_up(request)
+        _overheard(channels, attempt, streams, growth), _listened(channels, None), _hung_up(request)
     )
     await _closed(channels, None if code is None else outcomes.ended(0, ()))
     return socket
@@ -136,28 +137,25 @@ async def _hung_up(request: web.BaseRequest) -> int | None:
     return None
 
 
-async def _overheard(channels: Channels, attempt: Attempt, streams: Streams) -> int | None:
-    out, err = Latch(), Latch()
+async def _overheard(
+    channels: Channels, attempt: Attempt, streams: Streams, growth: Growth
+) -> int | None:
+    wanted = {Channel.STDOUT: streams.stdout, Channel.STDERR: streams.stderr}
+    done = {channel: Latch() for channel, is_wanted in wanted.items() if is_wanted}
     async with background(
-        _log_passed_on(channels, attempt, Channel.STDOUT, streams.stdout, out),
-        _log_passed_on(channels, attempt, Channel.STDERR, streams.stderr, err),
+        *(_log_passed_on(channels, attempt, each, growth, latch) for each, latch in done.items())
     ):
-        await out.wait()
-        await err.wait()
+        for latch in done.values():
+            await latch.wait()
     return 0
 
 
 async def _log_passed_on(
-    channels: Channels,
-    attempt: Attempt,
-    channel: Channel,
-    is_wanted: bool,  # noqa: FBT001
-    done: Latch,
+    channels: Channels, attempt: Attempt, channel: Channel, growth: Growth, done: Latch
 ) -> None:
     async def put(chunk: bytes) -> None:
         await channels.send(channel, chunk)
 
-    if is_wanted:
-        wanted = Wanted(tail=0, is_followed=True, stream=channel.name.lower())
-        await logs.copy(attempt, wanted, put)
+    wanted = Wanted(tail=0, is_followed=True, stream=channel.name.lower())
+    await logs.copy(attempt, wanted, put, growth)
     done.open()
