@@ -332,3 +332,27 @@ async def test_a_claim_that_came_before_the_default_class_is_given_it(world: Wor
     now = await world.claim_now("data")
     assert now is not None
     assert now.spec.storage_class_name == "local"
+
+
+async def test_a_volume_that_others_made_is_not_deleted_by_us(storage: World) -> None:
+    await storage.volume("theirs", persistentVolumeReclaimPolicy="Delete")
+    await storage.claim("data", storageClassName="")
+    await storage.bound_volume("data")
+
+    await storage.client.delete(PERSISTENT_VOLUME_CLAIMS, "data", "default")
+
+    volume = await storage.volume_in("theirs", "Failed")
+    assert volume.status.message == await storage.event("theirs", "VolumeFailedDelete")
+    assert "Delete" in (volume.status.message or "")
+
+
+async def test_a_volume_that_its_claim_did_not_take_is_free_again(storage: World) -> None:
+    await storage.volume("one")
+    claim = await storage.claim("data", storageClassName="")
+    await storage.bound_volume("data")
+    mine = {"namespace": "default", "name": "data", "uid": claim.metadata.uid}
+
+    await storage.volume("two", claimRef=mine)
+
+    volume = await storage.volume_in("two", "Available")
+    assert volume.spec.claim_ref is None

@@ -228,3 +228,74 @@ async def test_a_folder_is_no_disk_and_a_disk_is_no_folder(
     assert said.endswith("volume a has volumeMode Filesystem, but is specified in volumeDevices")
     said = await refusal(volumes, await provided.pod("two", using("disk")))
     assert said.endswith("volume a has volumeMode Block, but is specified in volumeMounts")
+
+
+async def a_volume_by_hand(world: World, **spec: Any) -> None:
+    """With a claim on it."""
+    shape = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "16Mi"}}
+    body = {"metadata": {"name": "by-hand"}, "spec": {**shape, **spec}}
+    await world.admin.create(PERSISTENT_VOLUMES.raw, body)
+    await a_claim(
+        world, "data", storageClassName="", volumeMode=spec.get("volumeMode", "Filesystem")
+    )
+
+
+async def test_a_volume_by_hand_is_a_path_of_the_machine(provided: World, volumes: Volumes) -> None:
+    folder = provided.home / "by-hand"
+    await a_volume_by_hand(provided, hostPath={"path": str(folder), "type": "DirectoryOrCreate"})
+    pod = await provided.pod("web", using("data"))
+
+    await volumes.prepare(pod)
+
+    assert source(volumes, pod, "/a") == folder
+    await volumes.tear_down(pod.metadata.uid)
+    assert folder.is_dir()
+
+
+NOT_MOUNTED = (
+    "persistentvolume by-hand is of a type that this node cannot mount; it mounts local and hostPath "
+    "volumes"
+)
+ANYWHERE = {
+    "required": {
+        "nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "Exists"}]}
+        ]
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        (
+            {"csi": {"driver": "d.example.com", "volumeHandle": "h"}},
+            NOT_MOUNTED,
+        ),
+        (
+            {"local": {"path": "/not/there"}, "nodeAffinity": ANYWHERE},
+            'path "/not/there" does not exist',
+        ),
+    ],
+    ids=["csi", "gone"],
+)
+async def test_a_volume_that_cannot_be_mounted_says_why(
+    provided: World, volumes: Volumes, spec: dict[str, Any], why: str
+) -> None:
+    await a_volume_by_hand(provided, **spec)
+
+    said = await refusal(volumes, await provided.pod("web", using("data")))
+
+    assert said == f'MountVolume.SetUp failed for volume "a" : {why}'
+
+
+async def test_only_our_own_files_become_disks(provided: World, volumes: Volumes) -> None:
+    file = provided.home / "file"
+    file.write_bytes(bytes(1 << 20))
+    local = {"local": {"path": str(file)}, "nodeAffinity": ANYWHERE, "volumeMode": "Block"}
+    await a_volume_by_hand(provided, **local)
+
+    said = await refusal(volumes, await a_pod_on_disk(provided, "web", "data"))
+
+    assert said.endswith(f"{file} is no block device, so it cannot be a volume of mode Block")
+    assert provided.loops.find(file) is None

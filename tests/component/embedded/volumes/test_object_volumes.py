@@ -3,17 +3,20 @@
 import json
 import stat
 from base64 import urlsafe_b64decode
+from datetime import timedelta
 from typing import Any
 
+import pytest
 from tests.component.embedded.volumes.conftest import World, mounted, refusal, seen, source, until
 
 from kubevirt.api.scheme import CONFIG_MAPS, PODS, SECRETS
+from kubevirt.embedded.node.volumes import token
 from kubevirt.embedded.node.volumes.volumes import Volumes
 from kubevirt.host import mounts
 
 
-def claims_of(token: str) -> dict[str, Any]:
-    part = token.split(".")[1]
+def claims_of(text: str) -> dict[str, Any]:
+    part = text.split(".")[1]
     found: dict[str, Any] = json.loads(urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     return found
 
@@ -198,3 +201,18 @@ async def test_a_reboot_takes_what_was_in_memory_and_it_is_made_anew(world: Worl
     async with world.volumes() as after:
         await after.prepare(pod)
         assert seen(after, pod, "/a/key") == "s3cret"
+
+
+async def test_a_token_is_renewed_while_the_pod_runs(
+    world: World, volumes: Volumes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soon = timedelta(seconds=1.5)
+    monkeypatch.setattr(token, "renew_at", lambda issued, _: issued + soon)
+    sources = [{"serviceAccountToken": {"path": "token"}}]
+    pod = await world.pod("web", {"name": "a", "projected": {"sources": sources}})
+    await volumes.prepare(pod)
+    first = seen(volumes, pod, "/a/token")
+
+    await until(lambda: seen(volumes, pod, "/a/token") != first, "there is another token")
+
+    assert claims_of(seen(volumes, pod, "/a/token"))["jti"] != claims_of(first)["jti"]
