@@ -116,7 +116,7 @@ static void show_system(void)
 /* Where a volume goes: folders above it that everybody may pass, and something to mount it on. */
 static void make_place(const char *target, int is_folder)
 {
-    char path[LONGEST];
+    char path[LONGEST] = "";
 
     if ((size_t)snprintf(path, sizeof path, "%s", target) >= sizeof path) {
         errno = ENAMETOOLONG;
@@ -165,6 +165,8 @@ int furnish(int count, char **words)
     show_system();
     for (int number = 0; number < targets; number++)
         move(number, words[number + 1]);
+    if (count > targets + 7)
+        make_place(words[targets + 7], 1); /* where the command begins: the common runtimes make it */
     rmdir(WAITING);
     end_devices();
     if (!strcmp(words[0], "1")

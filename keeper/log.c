@@ -91,8 +91,8 @@ void take(struct stream *stream)
         stream->size += found;
         put_lines(stream);
     } else if (found == 0 || (errno != EINTR && errno != EAGAIN)) {
-        if (stream->size)
-            put(stream->name, 'F', stream->text, stream->size);
+        if (stream->size) /* a line without an end stays without: readers add none */
+            put(stream->name, 'P', stream->text, stream->size);
         close(stream->file);
         stream->file = -1;
     }

@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -163,6 +163,49 @@ async def test_a_link_that_a_container_left_in_a_volume_leads_no_mount_to_the_ma
     assert ending.code == 125
     assert "cannot mount /data/way/new" in ending.failure
     assert not (tmp_path / "new").exists()
+
+
+@pytest.fixture
+async def layered(tmp_path: Path) -> AsyncIterator[Path]:
+    """A folder as containers have it: on an overlay, over which no other one can be laid to write to."""
+    for name in ("lower", "upper", "work", "here"):
+        (tmp_path / "overlay" / name).mkdir(parents=True)
+    top = tmp_path / "overlay"
+    folders = f"lowerdir={top}/lower,upperdir={top}/upper,workdir={top}/work"
+    await done("mount", "-t", "overlay", "-o", folders, "none", str(top / "here"))
+    yield top / "here"
+    await done("umount", str(top / "here"))
+
+
+async def done(*words: str) -> None:
+    program = await asyncio.create_subprocess_exec(*words)
+    assert await program.wait() == 0
+
+
+async def test_where_no_layer_can_be_laid_it_is_laid_in_memory(
+    layered: Path, keeper: Keeper, image: Path
+) -> None:
+    attempt = Attempt(layered / "0")
+
+    ending = await ran(
+        attempt, of(image, "echo mine > /etc/motd; cat /etc/motd; stat -c %a /"), keeper
+    )
+
+    assert (ending.code, ending.failure) == (0, "")
+    assert said(attempt).split() == ["mine", "751"]
+    assert list((attempt.folder / "work").iterdir()) == []
+
+
+async def test_the_folder_of_a_command_is_made_if_it_is_missing(
+    attempts: Path, keeper: Keeper, image: Path
+) -> None:
+    attempt = Attempt(attempts / "0")
+
+    ending = await ran(
+        attempt, of(image, "pwd", folder="/not/there/yet", is_root_read_only=True), keeper
+    )
+
+    assert (ending.code, said(attempt)) == (0, "/not/there/yet")
 
 
 async def test_an_image_that_is_not_there_is_told(
