@@ -4,6 +4,9 @@ A node is believed by its certificate, which our authority has signed, and knows
 answers is passed on as it comes: a log may never end, and a terminal goes both ways.
 """
 
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Final
 from urllib.parse import urlencode
 
@@ -27,6 +30,8 @@ from kubevirt.apiserver.registry.registry import Registry
 from kubevirt.apiserver.schema.gotext import quoted
 
 SUBRESOURCES: Final = ("attach", "exec", "log", "portforward")
+PATIENCE_S: Final = 4 * 3600.0
+"""How long a client may take nothing of a log or of what a terminal shows; a kubelet's."""
 REFUSAL_LIMIT: Final = 64 << 10
 """Bytes that are read of why a node does not want to."""
 _SPDY: Final = "spdy/3.1"
@@ -53,6 +58,10 @@ class Kubelets:
         self._settings = settings
 
     async def serve(self, request: web.BaseRequest, call: Call) -> web.StreamResponse:
+        with _patience(request):
+            return await self._served(request, call)
+
+    async def _served(self, request: web.BaseRequest, call: Call) -> web.StreamResponse:
         if call.subresource == "log":
             if call.verb != "get":
                 raise method_not_allowed()
@@ -128,6 +137,22 @@ async def _refused(way: Way, url: str) -> web.Response:
         body = await answer.content.read(REFUSAL_LIMIT)
     code = max(answer.status, 400)
     return web.Response(status=code, body=body, content_type="text/plain")
+
+
+@contextmanager
+def _patience(request: web.BaseRequest) -> Iterator[None]:
+    """A person may leave a pager alone for long; nothing piles up meanwhile, for the node waits, too."""
+    found = request.transport.get_extra_info("socket") if request.transport else None
+    if found is None or found.family not in (socket.AF_INET, socket.AF_INET6):
+        yield
+        return
+    before = found.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+    found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(PATIENCE_S * 1000))
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # it is closed by now
+            found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, before)
 
 
 def _is_kept(name: str) -> bool:

@@ -106,6 +106,8 @@ class Front:
         await response.prepare(request)
         try:
             await logs.copy(attempt, wanted, response.write, self._growth)
+        except ConnectionError:
+            raise
         except OSError as error:
             log.warning("a log could not be read to its end", error=error, pod=f"{namespace}/{pod}")
             # Half of a log must not look like all of it.
