@@ -2,7 +2,7 @@
 
 import errno
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -49,8 +49,8 @@ class _Call(msgspec.Struct, frozen=True, rename="camel"):
     action: str
     errno_ret: int | None = None
     args: Sequence[_Argument] | None = None
-    includes: msgspec.Raw | None = None
-    excludes: msgspec.Raw | None = None
+    includes: dict[str, Any] | None = None
+    excludes: dict[str, Any] | None = None
 
 
 class _Written(msgspec.Struct, frozen=True, rename="camel"):
@@ -81,7 +81,7 @@ def _profile(written: _Written) -> Profile:
 
 
 def _rule(call: _Call) -> Rule:
-    if any(each not in (None, b"{}", b"null") for each in (call.includes, call.excludes)):
+    if call.includes or call.excludes:
         raise ValueError("includes and excludes are Docker's own; write a profile without them")
     return Rule(
         names=call.names,
