@@ -4,6 +4,7 @@ Whatever is missing is a `NotNow` with the reason that the container waits for.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -29,11 +30,14 @@ from kubevirt.embedded.node.parts import Parts
 from kubevirt.embedded.node.policy import spec_of
 from kubevirt.embedded.node.records import TryRecord
 from kubevirt.embedded.node.seen import Hook, Tried
+from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.container import Container as Runnable
 
 _CONFIG: Final = "CreateContainerConfigError"
 _CREATE: Final = "CreateContainerError"
 _RUN: Final = "RunContainerError"
+_ENTERED_S: Final = 10.0
+_LOOK_S: Final = 0.003
 
 
 async def image_for(pod: Pod, container: Container, parts: Parts) -> Image:
@@ -70,6 +74,7 @@ async def start(
         raise
     except (KubevirtError, OSError) as error:
         raise NotNow(_RUN, str(error)) from None
+    await _entered(attempt, parts)
     parts.tell(pod, happenings.started(container.name))
     has_hook = container.lifecycle is not None and container.lifecycle.post_start is not None
     return Tried(
@@ -79,6 +84,14 @@ async def start(
         started_at=began_at,
         post_start=Hook.NOT_RUN if has_hook else Hook.DONE,
     )
+
+
+async def _entered(attempt: Attempt, parts: Parts) -> None:
+    """A container runs when its command does: whoever hears of it may ask it at once."""
+    with suppress(TimeoutError):
+        async with parts.clock.timeout(_ENTERED_S):
+            while attempt.is_running and not attempt.has_entered:  # it is in /proc
+                await parts.clock.sleep(_LOOK_S)
 
 
 async def _runnable(

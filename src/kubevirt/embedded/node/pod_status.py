@@ -82,17 +82,20 @@ def is_urgent(before: PodStatus, after: PodStatus) -> bool:
 
 def _mark(status: PodStatus) -> object:
     ready = {each.type: each.status for each in status.conditions if each.type == "Ready"}
-    ended = [
+    inits, containers = status.init_container_statuses, status.container_statuses
+    ended = [each.name for each in containers if each.state and each.state.terminated]
+    failed = [
         each.name
-        for each in (*status.init_container_statuses, *status.container_statuses)
-        if each.state and each.state.terminated
+        for each in inits
+        if each.state and each.state.terminated and each.state.terminated.exit_code
     ]
     waiting = [
         (each.state.waiting.reason, each.state.waiting.message)
-        for each in (*status.init_container_statuses, *status.container_statuses)
+        for each in (*inits, *containers)
         if each.state and each.state.waiting
     ]
-    return status.phase, ready.get("Ready") == "True", status.reason, ended, _troubles(waiting)
+    is_ready = ready.get("Ready") == "True"
+    return status.phase, is_ready, status.reason, ended, failed, _troubles(waiting)
 
 
 def _troubles(waiting: list[tuple[str | None, str | None]]) -> list[tuple[str | None, str | None]]:

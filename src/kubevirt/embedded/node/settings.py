@@ -22,7 +22,7 @@ class NodeSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Between two times that it shows itself."""
     status_s: float = 300.0
     """How old its status may become although nothing changes."""
-    coalescing_s: float = 0.1
+    coalescing_s: float = 0.5
     """How long a change of a pod's status that nobody waits for may wait for the next one."""
 
     @property

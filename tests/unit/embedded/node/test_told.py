@@ -40,6 +40,10 @@ def _container(**more: Any) -> dict[str, Any]:
     return {"name": "main", "image": "x", "imageID": "", "ready": True, "restartCount": 0, **more}
 
 
+def _ended(code: int) -> dict[str, Any]:
+    return _container(state={"terminated": {"exitCode": code}})
+
+
 def test_only_conditions_that_changed_are_written() -> None:
     before = {
         "conditions": [
@@ -124,8 +128,10 @@ def test_conditions_of_others_are_taken_over_and_our_own_are_not() -> None:
             },
             False,
         ),
+        ({"phase": "Pending", "initContainerStatuses": [_ended(0)]}, False),
+        ({"phase": "Pending", "initContainerStatuses": [_ended(1)]}, True),
     ],
-    ids=["on its way", "phase", "ready", "trouble", "no trouble"],
+    ids=["on its way", "phase", "ready", "trouble", "no trouble", "init done", "init failed"],
 )
 def test_what_somebody_waits_for_is_told_at_once(after: dict[str, Any], *, is_urgent: bool) -> None:
     assert pod_status.is_urgent(status(phase="Pending"), status(**after)) is is_urgent
