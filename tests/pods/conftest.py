@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pods import embedded, kubernetes
+from tests.pods import embedded, kubernetes, not_here
 from tests.pods.home import EMBEDDED, KUBERNETES, Home, NotStartedError, shared
 from tests.pods.place import Place
 from tests.pods.storage import Storage
@@ -41,11 +41,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    is_embedded = _home_name(config) == EMBEDDED
     for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.cluster)
-            item.add_marker(pytest.mark.timeout(_LIMIT_S))
+        if Path(__file__).parent not in item.path.parents:
+            continue
+        item.add_marker(pytest.mark.cluster)
+        item.add_marker(pytest.mark.timeout(_LIMIT_S))
+        if is_embedded and (reason := not_here.reason(item)):
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.hookimpl(optionalhook=True)

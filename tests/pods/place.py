@@ -129,16 +129,24 @@ class Place:
     async def states(
         self, name: str, *, kind: str = "Pod"
     ) -> AsyncGenerator[WatchEvent[Object], None]:
-        """An object as it is, and then each time that it changes."""
+        """An object as it is, and then each time that it changes. DELETED without an object at first:
+        it is not there.
+        """
         resource, selector = RESOURCES[kind], f"metadata.name={name}"
         namespace = self.namespace if resource.namespaced else None
         listed = await self.client.list(resource, namespace, field_selector=selector)
         for one in listed.items:
             yield WatchEvent(EventType.ADDED, one, listed.resource_version)
         version = listed.resource_version
+        if not listed.items:
+            yield WatchEvent(EventType.DELETED, None, version)
         while True:
             watch = self.client.watch(
-                resource, namespace, resource_version=version, field_selector=selector
+                resource,
+                namespace,
+                resource_version=version,
+                field_selector=selector,
+                allow_bookmarks=False,
             )
             async for event in watch:
                 version = event.resource_version
@@ -166,11 +174,6 @@ class Place:
         seen: Object = {}
         try:
             async with asyncio.timeout(limit_s):
-                listed = await self.client.list(
-                    RESOURCES[kind], self.namespace, field_selector=f"metadata.name={name}"
-                )
-                if not listed.items:
-                    return seen
                 async with aclosing(self.states(name, kind=kind)) as states:
                     async for event in states:
                         assert isinstance(event.object, dict) or event.object is None
@@ -218,6 +221,20 @@ class Place:
     async def log(self, name: str, container: str | None = None, **options: Any) -> str:
         pieces = self.client.log(name, self.namespace, container=container, **options)
         return b"".join([piece async for piece in pieces]).decode()
+
+    async def until_said(self, name: str, text: str, container: str | None = None) -> None:
+        """Until a container's log is exactly this: one that has just started has not said it yet."""
+        said = ""
+
+        async def is_said() -> bool:
+            nonlocal said
+            said = await self.log(name, container)
+            return said == text
+
+        try:
+            await waiting.until(is_said, limit_s=LIMIT_S, what=f"{text!r} in its log")
+        except errors.Broken as late:
+            raise AssertionError(f"{name}: {late}, which is {said!r}") from None
 
     async def sh(self, name: str, script: str, container: str | None = None) -> str:
         """What a script prints in a running container, to a good end."""

@@ -95,7 +95,16 @@ async def test_files_are_copied_in_and_out(place: Place, tmp_path: Path) -> None
     assert (tmp_path / "back" / "big").read_bytes() == (there / "big").read_bytes()
 
 
-async def test_one_attaches_to_the_containers_own_program(place: Place) -> None:
+async def test_one_attaches_to_what_the_container_says(place: Place) -> None:
+    script = "n=0; while [ $n -lt 40 ]; do echo tick $n; sleep 0.2; n=$((n + 1)); done"
+    await place.create(a_pod("talker", script, restartPolicy="Never"))
+    await place.until_running("talker")
+    said = (await place.kubectl("attach", "talker")).stdout.splitlines()
+    assert said[-1] == "tick 39"
+    assert said == [f"tick {n}" for n in range(40 - len(said), 40)]
+
+
+async def test_one_speaks_to_the_containers_own_program(place: Place) -> None:
     script = "read -r line; echo you said $line; sleep 1"
     pod = a_pod("listener", script, container={"stdin": True, "stdinOnce": True})
     pod["spec"]["restartPolicy"] = "Never"

@@ -72,7 +72,7 @@ async def test_the_log_of_the_run_before_can_be_read(place: Place) -> None:
     await place.until("twice", lambda pod: restarts(pod) == 1, "restarted")
     await place.until_ready("twice")
     assert (await place.kubectl("logs", "--previous", "twice")).stdout == "first\n"
-    assert await place.log("twice") == "second\n"
+    await place.until_said("twice", "second\n")
 
 
 async def test_without_a_run_before_there_is_no_such_log(place: Place) -> None:
@@ -84,8 +84,8 @@ async def test_without_a_run_before_there_is_no_such_log(place: Place) -> None:
 async def test_one_of_several_containers_must_be_named(place: Place) -> None:
     containers = [a_container(name, f"echo {name}; {WAIT}") for name in ("one", "two")]
     await place.run(a_pod("pair", containers=containers))
-    assert await place.log("pair", "one") == "one\n"
-    assert await place.log("pair", "two") == "two\n"
+    await place.until_said("pair", "one\n", "one")
+    await place.until_said("pair", "two\n", "two")
     with pytest.raises(BadRequest, match=r"a container name must be specified for pod pair"):
         await place.log("pair")
     with pytest.raises(BadRequest, match="container three is not valid for pod pair"):

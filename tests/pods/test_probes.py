@@ -96,7 +96,7 @@ async def test_a_container_is_given_up_after_as_many_failures_as_it_says(place: 
     await place.create(a_pod("counted", script, container=container, **SHARED))
     await place.until("counted", lambda pod: restarts(pod) == 1, "restarted")
     await place.until_running("counted")
-    assert (await place.log("counted")).split()[0] == "3"
+    await place.until_said("counted", "3\n")
 
 
 async def test_nothing_is_asked_before_the_startup_probe_has_succeeded(place: Place) -> None:

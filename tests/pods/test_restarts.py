@@ -75,7 +75,7 @@ async def test_a_restarted_container_has_the_pods_address_and_volumes_but_a_fres
     await place.until("reborn", lambda pod: restarts(pod) == 1, "restarted")
     after = await place.until_ready("reborn")
     assert after["status"]["podIP"] == before["status"]["podIP"]
-    assert await place.log("reborn") == "kept\nfresh\n"
+    await place.until_said("reborn", "kept\nfresh\n")
 
 
 @pytest.mark.parametrize("policy", ["Always", "OnFailure"])

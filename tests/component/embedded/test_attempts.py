@@ -53,7 +53,7 @@ async def test_a_container_says_what_it_says_and_ends_as_it_ends(
     ending = await ran(attempt, shell("echo one; echo two >&2; printf three; exit 7"), keeper)
 
     assert (ending.code, ending.failure, ending.is_lost) == (7, "", False)
-    assert sorted(lines(attempt)) == ["stderr F two", "stdout F one", "stdout F three"]
+    assert sorted(lines(attempt)) == ["stderr F two", "stdout F one", "stdout P three"]
 
 
 async def test_a_container_has_the_rights_it_was_given_and_no_other(
