@@ -152,6 +152,17 @@ async def test_a_status_of_a_pod(oracle: Oracle, pods: Pods, name: str) -> None:
     )
 
 
+@pytest.mark.parametrize("policy", ["Never", "OnFailure"])
+async def test_a_sidecar_comes_back_whatever_the_policy_of_its_pod(pods: Pods, policy: str) -> None:
+    beside = {**container(name="beside"), "restartPolicy": "Always"}
+    path = await pods.put("status", restartPolicy=policy, initContainers=[beside])
+    told = {"name": "beside", "image": "", "imageID": "", "ready": False, "restartCount": 0}
+
+    states: list[Object] = [{"terminated": {"exitCode": 0}}, {"waiting": {}}, {"running": {}}]
+    for state in states:
+        await pods.status(path, initContainerStatuses=[told | {"state": state}])
+
+
 # Looking into it
 
 LOOKING: dict[str, Object] = {
