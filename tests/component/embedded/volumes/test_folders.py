@@ -192,6 +192,8 @@ async def test_the_files_of_an_image_are_a_volume(world: World, volumes: Volumes
     assert (found["/a"].source, found["/a"].is_read_only) == (str(world.image), True)
     assert found["/b"].is_read_only
     assert world.shelf.asked[0] == ("disks:1", "Always", [b"{}"])
+    await volumes.prepare(pod)
+    assert len(world.shelf.asked) == 2
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,9 @@ class Volumes:
             self._make_folder(uid)
             self._following.use(uid, things.of_pod(pod))
             for volume in spec_of(pod).volumes:
-                held.sources[volume.name] = await self._prepared(pod, volume)
+                # Only what is made of objects changes under a pod; the rest is where it was.
+                if volume.name not in held.sources or object_volumes.is_one(volume):
+                    held.sources[volume.name] = await self._prepared(pod, volume)
             held.is_prepared = True
         self._plan_renewal(uid)
 
