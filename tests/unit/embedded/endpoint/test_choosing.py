@@ -132,3 +132,23 @@ def test_a_command_for_nobody(found: Located | None, code: int, words: str) -> N
         choosing.for_command(found, "a")
 
     assert (refused.value.code, refused.value.message) == (code, words)
+
+
+LISTENING = msgspec.convert(
+    {
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"containers": [{"name": "a", "image": "x", "stdin": True}]},
+    },
+    Pod,
+)
+
+
+def test_whoever_wants_to_be_heard_is_told_that_nobody_listens(running: Attempt) -> None:
+    found = Located(pod=LISTENING, attempts=[running])
+    with pytest.raises(NotServed, match="has no standard input here") as refused:
+        choosing.for_attachment(found, "a", has_input=True)
+    assert refused.value.code == 501
+
+    assert choosing.for_attachment(found, "a", has_input=False) is running
+    deaf = Located(pod=RUNNING, attempts=[running])
+    assert choosing.for_attachment(deaf, "a", has_input=True) is running

@@ -40,6 +40,25 @@ def for_command(located: Located | None, container: str) -> Attempt:
     return located.attempts[-1]
 
 
+def for_attachment(located: Located | None, container: str, *, has_input: bool) -> Attempt:
+    """The one that runs. Whoever has something to say to a container that would listen elsewhere is told
+    that none here does.
+    """
+    attempt = for_command(located, container)
+    if has_input and located and _listens(located.pod, container):
+        raise NotServed(
+            501,
+            f'container "{container}" has no standard input here, whatever its pod asks for;'
+            " use exec, or attach without input",
+        )
+    return attempt
+
+
+def _listens(pod: Pod, container: str) -> bool:
+    known = (*pod.spec.init_containers, *pod.spec.containers) if pod.spec else ()
+    return any(each.name == container and each.stdin for each in known)
+
+
 def _previous(located: Located, state: ContainerState | None, pod: str, container: str) -> Attempt:
     """While a container waits for its next try, the last one is the one before."""
     waits = state is not None and state.waiting is not None

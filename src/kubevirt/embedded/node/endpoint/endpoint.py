@@ -30,9 +30,9 @@ log = get_logger(__name__)
 
 LOOK_EVERY_S: Final = 3600.0
 _LIMITS: Final = Limits(
-    # All come from the API server, which has fewer.
-    connections=2000,
-    connections_of_peer=2000,
+    # The API server has fewer to one node, and pods that come without being asked are others.
+    connections=10_000,
+    connections_of_peer=1500,
     # A person may leave a terminal or a pager alone for long; a kubelet's.
     stalled_s=4 * 3600.0,
 )

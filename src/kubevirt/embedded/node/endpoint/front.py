@@ -131,7 +131,9 @@ class Front:
         self, request: web.BaseRequest, namespace: str, pod: str, container: str, uid: str
     ) -> web.StreamResponse:
         streams = _streams(request.query)
-        attempt = choosing.for_command(self._finder.find(namespace, pod, container, uid), container)
+        attempt = choosing.for_attachment(
+            self._finder.find(namespace, pod, container, uid), container, has_input=streams.stdin
+        )
         return await sessions.attachment(request, attempt, streams, self._growth)
 
 
