@@ -58,9 +58,9 @@ def lay(settings: NetworkSettings, cable: Cable, mtu: int) -> None:
                 kernel.set_setting(key, value)
         if not link.is_up:
             kernel.set_up(link)
+        # Not looked for: with many pods that would cost more than to say it again.
         route = Route(destination=f"{cable.address}/32", gateway=None)
-        if route not in kernel.routes(link):
-            kernel.add_route(link, route, source=str(settings.gateway))
+        kernel.add_route(link, route, source=str(settings.gateway))
         inside.call(lambda: _furnish(settings, cable))
 
 

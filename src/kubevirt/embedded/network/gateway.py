@@ -1,6 +1,6 @@
 """The machine's side of the pods' network: an address for pods to send everything to, and the way out.
 
-    await machine.run(lambda: gateway.make(settings))     # the MTU that pods have; nothing to do the second time
+    await machine.run(lambda: gateway.make(settings))     # nothing to do the second time
     await machine.run(lambda: gateway.take_away(settings))
 
 The address is on a link of its own, with nothing behind it: cables come and go, and it stays.
@@ -10,8 +10,8 @@ answers through, so their forwarding is switched on, each by itself, where it is
 machine is not touched.
 """
 
-from collections.abc import Sequence
-from ipaddress import ip_interface, ip_network
+from collections.abc import Mapping, Sequence
+from ipaddress import ip_interface
 from typing import Final
 
 import msgspec
@@ -46,22 +46,46 @@ class NameTaken(ConfigError):  # noqa: N818  # it is what the name is
         )
 
 
-def make(settings: NetworkSettings) -> int:
+class Look(msgspec.Struct, frozen=True, kw_only=True):
+    """The machine's network, as it was found. To read all of it costs something, so it is done once."""
+
+    links: Mapping[str, Seen]
+    routes: frozenset[tuple[str, int]]
+    """Destinations, each with the number of its link."""
+
+    @property
+    def uplinks(self) -> tuple[Seen, ...]:
+        """Links by which the machine reaches anything; answers come in by them."""
+        used = {index for destination, index in self.routes if ":" not in destination}
+        others = ("lo", LINK_PREFIX, GUEST_LINK_PREFIX)
+        return tuple(
+            link
+            for link in self.links.values()
+            if link.index in used and not link.name.startswith(others)
+        )
+
+    @property
+    def mtu(self) -> int:
+        return min((link.mtu for link in self.uplinks), default=USUAL_MTU)
+
+
+def make(settings: NetworkSettings) -> Look:
     """In a thread of the machine's namespace. What is as it should be is not touched."""
     with Kernel() as kernel:
-        uplinks = _uplinks(kernel)
-        mtu = min((link.mtu for link in uplinks), default=USUAL_MTU)
-        link = _link(kernel, settings)
+        found = Look(
+            links={each.name: each for each in kernel.links()},
+            routes=frozenset(kernel.route_destinations()),
+        )
+        link = _link(kernel, settings, found.links.get(settings.gateway_link))
         if not link.is_up:
             kernel.set_up(link)
         # So that the machine itself has an address to ask Services from, and asks nobody outside.
-        route = Route(destination=settings.services, gateway=None)
-        if route not in kernel.routes(link):
-            kernel.add_route(link, route)
-        _let_through(kernel, settings, uplinks)
+        if (settings.services, link.index) not in found.routes:
+            kernel.add_route(link, Route(destination=settings.services, gateway=None))
+        _let_through(kernel, settings, found.uplinks)
         if kernel.journal.changes:
             log.info("the gateway was made or mended", changes=kernel.journal.changes[:20])
-        return mtu
+        return found
 
 
 def take_away(settings: NetworkSettings) -> None:
@@ -77,8 +101,7 @@ def take_away(settings: NetworkSettings) -> None:
         _stop_letting_through(kernel, settings)
 
 
-def _link(kernel: Kernel, settings: NetworkSettings) -> Seen:
-    found = kernel.find(settings.gateway_link)
+def _link(kernel: Kernel, settings: NetworkSettings, found: Seen | None) -> Seen:
     if found is not None and not _is_ours(found, settings):
         raise NameTaken(found)
     if found is None:
@@ -92,19 +115,6 @@ def _link(kernel: Kernel, settings: NetworkSettings) -> Seen:
 def _is_ours(link: Seen, settings: NetworkSettings) -> bool:
     """Where the kernel has no dummies, it is a bridge with nothing on it."""
     return link.kind in ("dummy", "bridge") and link.mac == settings.gateway_mac
-
-
-def _uplinks(kernel: Kernel) -> tuple[Seen, ...]:
-    """Links by which the machine reaches anything; answers come in by them."""
-    used = {
-        index
-        for destination, index in kernel.route_destinations()
-        if ip_network(destination).version == 4
-    }
-    others = ("lo", LINK_PREFIX, GUEST_LINK_PREFIX)
-    return tuple(
-        link for link in kernel.links() if link.index in used and not link.name.startswith(others)
-    )
 
 
 def _let_through(kernel: Kernel, settings: NetworkSettings, uplinks: Sequence[Seen]) -> None:

@@ -19,6 +19,7 @@ from kubevirt.base.tasks import Latch
 from kubevirt.embedded.network.dns.records import Records, names_elsewhere, records
 from kubevirt.embedded.network.dns.server import Instance, NameServer
 from kubevirt.embedded.network.objects import EndpointSlice, Service
+from kubevirt.embedded.network.services.flows import Flow, flows, forget
 from kubevirt.embedded.network.services.fronts import Front, fronts
 from kubevirt.embedded.network.services.rules import NameServers, Place, table
 from kubevirt.embedded.network.settings import NetworkSettings
@@ -32,7 +33,7 @@ TOGETHER_S: Final = 0.03
 """Changes that come so close are one."""
 NAMES_PAUSE_S: Final = 1.0
 """Between two name servers: each is a process."""
-LINKS_PAUSE_S: Final = 1.0
+LINKS_PAUSE_S: Final = 2.0
 """Between two looks at all links, which pods coming and going give cause for all the time."""
 ELSEWHERE_S: Final = 30.0
 """How long addresses of names that are not ours are believed."""
@@ -68,6 +69,7 @@ class Rules:
         self._machine = machine
         self._known = known
         self._names = names
+        self._flows: set[Flow] = set()
         self._lock = asyncio.Lock()
 
     async def run(self, clock: Clock) -> None:
@@ -79,9 +81,13 @@ class Rules:
 
     async def load(self) -> None:
         async with self._lock:
-            wanted = table(self._place, self._fronts(), self._servers)
+            found = self._fronts()
+            wanted = table(self._place, found, self._servers)
             if await self._machine.run(lambda: nftables.load(wanted)):
                 log.info("rules loaded", chains=len(wanted.chains))
+            before, self._flows = self._flows, flows(found)
+            if gone := sorted(before - self._flows):
+                await self._machine.run(lambda: forget(gone))
 
     @property
     def _place(self) -> Place:

@@ -17,7 +17,6 @@ from kubevirt.embedded.network import cables, gateway
 from kubevirt.embedded.network.cables import USUAL_SWITCHES, Cable
 from kubevirt.embedded.network.leases import Leases
 from kubevirt.embedded.network.settings import NetworkSettings
-from kubevirt.host.net.kernel import Kernel
 from kubevirt.host.net.netns import Namespace
 
 log = get_logger(__name__)
@@ -46,7 +45,7 @@ class Switchboard:
 
     async def open(self) -> None:
         """The gateway, and the namespaces of nodes."""
-        self._mtu = await self._machine.run(partial(gateway.make, self.settings))
+        self._mtu = (await self._machine.run(partial(gateway.make, self.settings))).mtu
         for node in self.settings.nodes[1:]:
             cable = self._node_cable(node)
             await self._machine.run(partial(self._lay, cable))
@@ -74,11 +73,12 @@ class Switchboard:
 
     async def mend(self) -> None:
         async with self._lock:
-            self._mtu = await self._machine.run(partial(gateway.make, self.settings))
             laid = dict(self._laid)
-            for owner in await self._machine.run(partial(self._unplugged, laid)):
-                if owner in self._laid:
-                    await self._plug_in(owner, laid[owner])
+            seen = await self._machine.run(partial(gateway.make, self.settings))
+            self._mtu = seen.mtu
+            for owner, cable in laid.items():
+                if owner in self._laid and not cables.is_laid(seen.links, seen.routes, cable):
+                    await self._plug_in(owner, cable)
 
     async def take_away(self) -> None:
         """All of it."""
@@ -97,14 +97,6 @@ class Switchboard:
 
     def _lay(self, cable: Cable) -> None:
         cables.lay(self.settings, cable, self._mtu)
-
-    def _unplugged(self, laid: Mapping[str, Cable]) -> list[str]:
-        with Kernel() as kernel:
-            routes = set(kernel.route_destinations())
-            links = {each.name: each for each in kernel.links()}
-            return [
-                owner for owner, cable in laid.items() if not cables.is_laid(links, routes, cable)
-            ]
 
     async def _plug_in(self, owner: str, cable: Cable) -> None:
         try:

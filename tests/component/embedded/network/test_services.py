@@ -1,6 +1,7 @@
 """Services reached from pods, from the machine, and by nobody else."""
 
 import asyncio
+import shutil
 import socket
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -109,6 +110,32 @@ async def test_datagrams_find_their_service(world: World) -> None:
         address = await world.service("log", {"port": 514, "protocol": "UDP"})
         await world.endpoints("log", [{"port": 5353, "protocol": "UDP"}], ready(server))
         await becomes(lambda: datagram(client.namespace, address, 514), "heard!")
+
+
+@pytest.mark.skipif(not shutil.which("conntrack"), reason="needs conntrack: install conntrack")
+async def test_datagrams_of_one_port_follow_when_an_endpoint_goes(world: World) -> None:
+    one, other, client = [await world.pod(name) for name in ("one", "other", "client")]
+    asking = client.namespace.call(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+    asking.settimeout(1)
+    port = [{"port": 5353, "protocol": "UDP"}]
+    async with datagrams_in(one, "one"), datagrams_in(other, "other"):
+        address = await world.service("log", {"port": 514, "protocol": "UDP"})
+
+        async def said() -> str:
+            return await asyncio.to_thread(_said, asking, address)
+
+        with asking:
+            for pod, name in ((one, "one!"), (other, "other!"), (one, "one!")):
+                await world.endpoints("log", port, ready(pod))
+                await becomes(said, name)
+
+
+def _said(asking: socket.socket, address: str) -> str:
+    try:
+        asking.sendto(b"!", (address, 514))
+        return asking.recv(100).decode()
+    except OSError:
+        return ""
 
 
 async def test_a_service_without_endpoints_is_refused_at_once(world: World) -> None:

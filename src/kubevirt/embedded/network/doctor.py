@@ -1,0 +1,72 @@
+"""What on this machine stands in the way of a home's network.
+
+Nothing of others is touched for it: whoever wrote a rule that stops us had a reason, and is told which one it
+is.
+"""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from kubevirt.base import commands
+from kubevirt.base.errors import KubevirtError
+from kubevirt.embedded.doctor.finding import Finding, ok, warning
+from kubevirt.embedded.network import firewall
+from kubevirt.embedded.network.firewall import Obstacle
+from kubevirt.embedded.network.gateway import LINK_PREFIX
+from kubevirt.embedded.network.settings import NetworkSettings
+from kubevirt.host.net import nft
+from kubevirt.host.net.home import LINK_PREFIX as GUEST_LINK_PREFIX
+from kubevirt.host.net.kernel import Kernel
+from kubevirt.host.net.netns import Namespace
+
+FIREWALL: Final = "firewall"
+RULESET_LIMIT: Final = 64 << 20
+
+
+async def findings(settings: NetworkSettings, machine: Namespace | None = None) -> list[Finding]:
+    """`machine` is the namespace that stands for the machine's, for tests."""
+    try:
+        if machine is not None:
+            return await machine.run(lambda: _findings(settings))
+        with Namespace.current() as own:
+            return await own.run(lambda: _findings(settings))
+    except (KubevirtError, OSError) as error:
+        return [
+            warning(FIREWALL, f"the rules of nftables cannot be read: {error}", "run it as root")
+        ]
+
+
+def _findings(settings: NetworkSettings) -> list[Finding]:
+    links = f"{settings.link_prefix}*"
+    wanted = firewall.packets(f"{settings.link_prefix}00000000", _uplink())
+    found = firewall.obstacles(_ruleset(), wanted)
+    if not found:
+        return [ok(FIREWALL, "no rule of nftables stops all that pods send")]
+    return [_told(each, links) for each in found]
+
+
+def _told(obstacle: Obstacle, links: str) -> Finding:
+    rule = f"the rule with handle {obstacle.handle}" if obstacle.handle else "the policy"
+    words = f"{rule} of the nftables chain “{obstacle.place}” stops {obstacle.packet.what}"
+    side = "oifname" if obstacle.packet.state == "established" else "iifname"
+    command = f'nft insert rule {obstacle.place} {side} "{links}" accept'
+    return warning(FIREWALL, words, f"let them pass, by its own program or with: {command}")
+
+
+def _uplink() -> str:
+    """By which the machine reaches the outside; any name if it does not."""
+    with Kernel() as kernel:
+        index = next((at for where, at in kernel.route_destinations() if where == "0.0.0.0/0"), 0)
+        names = {each.index: each.name for each in kernel.links()}
+    name = names.get(index, "")
+    return "eth0" if not name or name.startswith((LINK_PREFIX, GUEST_LINK_PREFIX)) else name
+
+
+def _ruleset() -> Sequence[dict[str, Any]]:
+    listing = commands.run(
+        "nft", "-j", "list", "ruleset", timeout_s=nft.TIMEOUT_S, output_limit=RULESET_LIMIT
+    )
+    found: Sequence[dict[str, Any]] = json.loads(asyncio.run(listing).text)["nftables"]
+    return found
