@@ -131,7 +131,7 @@ class Group(ABC):
         for top in self._folders:
             if top.is_dir():
                 yield top
-                yield from sorted(each for each in top.rglob("*") if each.is_dir())
+                yield from _folders_below(top)
 
     @contextmanager
     def _explained(self, what: str) -> Iterator[None]:
@@ -202,6 +202,18 @@ def read_entry(file: Path, key: str) -> int | None:
         (int(value) for name, _, value in (line.partition(" ") for line in lines) if name == key),
         None,
     )
+
+
+def _folders_below(folder: Path) -> Iterator[Path]:
+    """Outer ones first. A group has dozens of files, which the kernel need not tell us all about."""
+    try:
+        with os.scandir(folder) as entries:
+            found = sorted(each.path for each in entries if each.is_dir(follow_symlinks=False))
+    except FileNotFoundError:
+        return
+    for each in map(Path, found):
+        yield each
+        yield from _folders_below(each)
 
 
 def _pids_in(folder: Path) -> list[int]:
