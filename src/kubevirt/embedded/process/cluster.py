@@ -89,6 +89,7 @@ async def running(
             current.detail = server.url
         clients = Clients(known, settings.url, clock, stack)
         # From here on there are things that outlive us.
+        home.remember(settings.choices)
         home.enter(_entry(settings, clock))
         with step(listener, "network") as current:
             network_client = await clients.of(NETWORK)

@@ -11,6 +11,8 @@ import gc
 import resource
 import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TextIO, cast
@@ -19,6 +21,8 @@ import msgspec
 
 from kubevirt.base import log
 from kubevirt.base.clock import SystemClock
+from kubevirt.base.errors import ConfigError
+from kubevirt.base.tasks import Latch
 from kubevirt.embedded.doctor import examining
 from kubevirt.embedded.home import Home
 from kubevirt.embedded.process import addresses, clearing, cluster, failures
@@ -40,6 +44,7 @@ def run(wishes: Wishes, listener: Listener, *, is_apart: bool) -> int:
         with home.locked():
             settings = choose(wishes, home.choices)
             port = settings.port
+            _check_nodes(home, settings)
             logs = log.configure(
                 COMPONENT, stream=cast("TextIO", LogFile(home.log, takes_output=is_apart))
             )
@@ -56,6 +61,16 @@ def run(wishes: Wishes, listener: Listener, *, is_apart: bool) -> int:
     return 0
 
 
+def _check_nodes(home: Home, settings: Settings) -> None:
+    """Nobody would find the pods of a node again that is not brought up."""
+    died = home.process
+    if died and died.is_of_this_boot and died.nodes != settings.nodes:
+        raise ConfigError(
+            f"{home.path} had {len(died.nodes)} nodes when its process died, whose pods may still run; "
+            f"bring it up with --nodes {len(died.nodes)}, or clear it away first with: virtctl down"
+        )
+
+
 async def _live(home: Home, settings: Settings, listener: Listener) -> None:
     began, clock = monotonic(), SystemClock()
     _open_many_files()
@@ -68,27 +83,48 @@ async def _live(home: Home, settings: Settings, listener: Listener) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, heed)
+    settings = await _with_addresses(home, settings)
+    async with _cleared_if_it_fails(home) as started:
+        async with cluster.running(home, settings, listener, clock) as parts:
+            started.open()
+            ready = Ready(
+                url=settings.url,
+                kubeconfig=str(home.kubeconfig),
+                nodes=settings.nodes,
+                took_s=round(monotonic() - began, 3),
+            )
+            listener.hear(ready)
+            _log.info("ready", url=settings.url, took_s=ready.took_s)
+            _settle()
+            await ended.wait()
+            _log.info("stopping")
+            await parts.stop(STOP_S, hurry)
+        await clearing.clear_machine(home)
+        home.leave()
+        _log.info("stopped")
+
+
+async def _with_addresses(home: Home, settings: Settings) -> Settings:
     entry = await addresses.take(home, settings.pods, settings.services)
     ranges = {"pods": entry.pods, "services": entry.services}
-    settings = msgspec.structs.replace(settings, **ranges)
+    # At once: Services have addresses from them as soon as there is a store.
     home.remember(msgspec.structs.replace(home.choices, **ranges))
-    async with cluster.running(home, settings, listener, clock) as parts:
-        home.remember(settings.choices)
-        ready = Ready(
-            url=settings.url,
-            kubeconfig=str(home.kubeconfig),
-            nodes=settings.nodes,
-            took_s=round(monotonic() - began, 3),
-        )
-        listener.hear(ready)
-        _log.info("ready", url=settings.url, took_s=ready.took_s)
-        _settle()
-        await ended.wait()
-        _log.info("stopping")
-        await parts.stop(STOP_S, hurry)
-    await clearing.clear_machine(home)
-    home.leave()
-    _log.info("stopped")
+    return msgspec.structs.replace(settings, **ranges)
+
+
+@asynccontextmanager
+async def _cleared_if_it_fails(home: Home) -> AsyncIterator[Latch]:
+    """A start that comes to nothing leaves nothing, unless a process that died had left something before:
+    pods go on then. The latch is for when it has come to something.
+    """
+    started, was_clear = Latch(), home.process is None
+    try:
+        yield started
+    except Exception:
+        if was_clear and not started.is_open and home.process:
+            await clearing.clear(home)
+            home.leave()
+        raise
 
 
 def _open_many_files() -> None:

@@ -200,6 +200,29 @@ def test_a_port_in_use_is_refused(virtctl: Virtctl) -> None:
     assert virtctl.up().code == 0
 
 
+def test_a_start_that_fails_leaves_nothing_and_touches_nothing_of_others(virtctl: Virtctl) -> None:
+    virtctl.up()
+    virtctl("down")
+    link = f"kvpy-{virtctl.home.id}"
+    subprocess.run(["ip", "link", "add", link, "type", "bridge"], check=True, timeout=30)
+    try:
+        code, sentence = refused(virtctl)
+        assert (code, "which is not ours" in sentence) == (1, True)
+        assert virtctl.home.process is None
+        assert virtctl("down").code == 0
+    finally:  # it is still there
+        subprocess.run(["ip", "link", "delete", link], check=True, timeout=30)
+    assert virtctl("up").code == 0
+
+
+def test_fewer_nodes_than_a_process_died_with_are_refused(virtctl: Virtctl) -> None:
+    virtctl.up("--nodes", "2")
+    virtctl.kill()
+    code, sentence = refused(virtctl, "up", "--nodes", "1")
+    assert (code, "bring it up with --nodes 2" in sentence) == (1, True)
+    assert virtctl("up").code == 0
+
+
 def test_a_home_that_another_process_holds_is_refused(virtctl: Virtctl) -> None:
     virtctl.up()
     virtctl.home.leave()
