@@ -1,6 +1,7 @@
 """Roots of images: as their layers say, and never anything outside of them."""
 
 import asyncio
+import contextlib
 import os
 import stat
 import tarfile
@@ -8,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.component.host.images import NAME, Image, digest, entry, layer
 
 from kubevirt.base.clock import Clock
@@ -263,6 +266,55 @@ def _module_folders() -> list[str]:
     import encodings
 
     return [str(Path(each).relative_to("/")) for each in encodings.__path__]
+
+
+NAMES = (
+    "a",
+    "b",
+    "a/b",
+    "a/b/c",
+    "dev/x",
+    "dev",
+    ".wh.a",
+    "a/.wh..wh..opq",
+    "..",
+    "a/../b",
+    "/a",
+    ".",
+    "",
+)
+TARGETS = (*NAMES, "/", "../..", "/oldroot/etc", "/proc/self/root", "a/a", "b")
+KINDS = (
+    *(tarfile.REGTYPE, tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE),
+    *(tarfile.CHRTYPE, tarfile.BLKTYPE, b"Z"),
+)
+
+
+@settings(
+    max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
+@given(
+    layers=st.lists(
+        st.lists(
+            st.tuples(st.sampled_from(NAMES), st.sampled_from(KINDS), st.sampled_from(TARGETS)),
+            max_size=12,
+        ),
+        min_size=1,
+        max_size=3,
+    )
+)
+async def test_whatever_an_image_holds_stays_in_it_or_is_refused(
+    world: World, layers: list[list[tuple[str, bytes, str]]]
+) -> None:
+    packed = [[entry(name, kind=kind, link=link) for name, kind, link in each] for each in layers]
+
+    root = None
+    with contextlib.suppress(ContainerImageError):
+        root = await world.root(*packed)
+
+    assert not root or not any(stat.S_ISBLK(each.lstat().st_mode) for each in root.rglob("*"))
+    assert (world.victim / "file").read_text() == "untouched"
+    assert list((world.folder / "cache/work").iterdir()) == []
 
 
 async def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path, clock: Clock) -> None:

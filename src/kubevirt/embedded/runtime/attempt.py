@@ -5,6 +5,7 @@
     started.json     the keeper and its sandbox, by their numbers
     status.json      the container's first process, as bubblewrap names it
     failure          why the command could not be started
+    input            a named pipe for what is said to it, if it wants to be told
     log, log.1, …    what it said
     exit.json        how it ended
     lock             held for as long as the keeper lives
@@ -33,6 +34,7 @@ from kubevirt.embedded.runtime.keeper import Keeper
 UNKNOWN_CODE: Final = 137
 """What Kubernetes shows of a container whose end nobody saw."""
 FILTER: Final = "filter"
+INPUT: Final = "input"
 FILTER_BYTES: Final = 32 * 1024
 """The kernel takes no longer program."""
 _CANNOT: Final = 125
@@ -78,6 +80,9 @@ class Attempt:
             seccomp = None
         if seccomp is not None:
             (self.folder / FILTER).write_bytes(os.pread(seccomp, FILTER_BYTES, 0))
+        if container.has_input:
+            with suppress(FileExistsError):
+                os.mkfifo(self.folder / INPUT, 0o600)
         with self._lock() as lock:
             done = await keeper.start(
                 self.folder,
@@ -161,6 +166,12 @@ class Attempt:
         with self.pinned() as pidfd:
             if pidfd is not None:
                 signal.pidfd_send_signal(pidfd, number)
+
+    def end_input(self) -> None:
+        """Nobody will say anything any more: it sees the end when the last who is attached has gone."""
+        with self._pinned_keeper() as pidfd:
+            if pidfd is not None and self.container.has_input:
+                signal.pidfd_send_signal(pidfd, signal.SIGUSR1)
 
     @contextmanager
     def pinned(self) -> Iterator[int | None]:

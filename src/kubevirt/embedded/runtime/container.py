@@ -46,5 +46,7 @@ class Container(msgspec.Struct, frozen=True, kw_only=True):
     """A file that stands for a network namespace; empty for the machine's own."""
     cgroups: Sequence[str] = ()
     """Folders of the control groups that it runs in."""
+    has_input: bool = False
+    """Whether whoever attaches to it can say something to it. Else its standard input is empty."""
     log_bytes: int = LOG_BYTES
     log_files: int = LOG_FILES

@@ -30,12 +30,24 @@ Put = Callable[[bytes], Awaitable[object]]
 """Takes what is shown; as long as it takes, nothing more is read."""
 
 
-async def copy(attempt: Attempt, wanted: Wanted, put: Put, growth: Growth) -> None:
-    """What is asked for of its log, and what is added to it until the container ends if it is followed."""
+def _nothing() -> None:
+    pass
+
+
+async def copy(
+    attempt: Attempt,
+    wanted: Wanted,
+    put: Put,
+    growth: Growth,
+    begun: Callable[[], None] = _nothing,
+) -> None:
+    """What is asked for of its log, and what is added to it until the container ends if it is followed.
+    `begun` is called then, when nothing that is said from now on will be missed.
+    """
     shown = Shown(wanted)
     if wanted.is_followed:
         async with _heard(attempt, growth) as news:
-            await _follow(attempt, wanted, news, shown, put)
+            await _follow(attempt, wanted, news, shown, put, begun)
         return
     with ExitStack() as stack:
         for file in _chosen(_opened(attempt.folder, stack), wanted):
@@ -151,9 +163,17 @@ def _tail(files: Sequence[_File], count: int) -> Sequence[_File]:
     return files
 
 
-async def _follow(attempt: Attempt, wanted: Wanted, news: _News, shown: Shown, put: Put) -> None:
+async def _follow(
+    attempt: Attempt,
+    wanted: Wanted,
+    news: _News,
+    shown: Shown,
+    put: Put,
+    begun: Callable[[], None],
+) -> None:
     with ExitStack() as stack:
         files = list(_chosen(_opened(attempt.folder, stack), wanted))
+        begun()
         while not shown.is_full:
             has_ended = news.has_ended
             news.heard.clear()

@@ -10,6 +10,7 @@ which sees the machine's files while it works.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -79,7 +80,13 @@ _OWN_ROOT: Final = ("--bind", "root", "/")
 """Where the keeper has laid it, in the folder of the attempt."""
 
 
-def _built_in() -> Iterator[str]:
+@cache
+def _built_in() -> Sequence[str]:
+    """The same for all, as long as we live: what a machine has below / rarely changes."""
+    return tuple(_of_this_machine())
+
+
+def _of_this_machine() -> Iterator[str]:
     yield from ("--ro-bind", "/usr", "/usr")
     for name in _LINKS:
         place = Path("/", name)

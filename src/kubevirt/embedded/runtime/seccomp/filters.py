@@ -69,13 +69,14 @@ class Filters:
             return self._kept(key, profile) if found is None else found
         except (FileNotFoundError, NotADirectoryError):
             raise _refused(f"there is no seccomp profile {name!r} in {self._folder}") from None
-        except ConfigError:
-            raise
         except UserError as error:
             raise _refused(f"the seccomp profile {name!r} cannot be used: {error}") from None
 
     def _kept(self, key: tuple[str, ...], profile: Profile) -> int:
-        program = compiled(profile)
+        try:
+            program = compiled(profile)
+        except ConfigError as error:
+            raise _refused(str(error)) from None
         fd = os.memfd_create("seccomp", os.MFD_CLOEXEC)
         os.write(fd, program)
         if len(self._made) >= _MOST_KEPT:
