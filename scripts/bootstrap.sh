@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 packages="
   git make shellcheck python3 python3-venv ca-certificates
   runc containernetworking-plugins docker-registry busybox-static
-  iproute2 nftables iptables conntrack util-linux procps kmod
+  iproute2 nftables iptables conntrack util-linux mount procps kmod
   libvirt-clients libvirt-daemon libvirt-daemon-driver-qemu python3-libvirt libxml2-utils genisoimage
   qemu-system-x86 qemu-utils bubblewrap dnsmasq-base
   syslinux syslinux-common libyaml-dev openssh-client

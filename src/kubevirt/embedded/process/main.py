@@ -11,6 +11,7 @@ import gc
 import resource
 import signal
 import sys
+from asyncio import sslproto
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -74,6 +75,7 @@ def _check_nodes(home: Home, settings: Settings) -> None:
 async def _live(home: Home, settings: Settings, listener: Listener) -> None:
     began, clock = monotonic(), SystemClock()
     _open_many_files()
+    _read_in_small_pieces()
     ended, hurry = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -125,6 +127,13 @@ async def _cleared_if_it_fails(home: Home) -> AsyncIterator[Latch]:
             await clearing.clear(home)
             home.leave()
         raise
+
+
+def _read_in_small_pieces() -> None:
+    """For what one end of a connection may say at a time, asyncio sets aside 256 KiB. Both ends of some
+    fifty are in this process, and a watch says a few kilobytes.
+    """
+    sslproto.SSLProtocol.max_size = 16 << 10
 
 
 def _open_many_files() -> None:
