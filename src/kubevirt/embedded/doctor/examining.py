@@ -1,6 +1,7 @@
 """All checks of a home and its machine; and those without which a start is not even tried."""
 
 import asyncio
+import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,13 +10,17 @@ from kubevirt.base.errors import ConfigError
 from kubevirt.embedded.doctor import health, machine, place, programs
 from kubevirt.embedded.doctor.finding import Finding, Verdict
 from kubevirt.embedded.home import Home
-from kubevirt.embedded.process import condition
+from kubevirt.embedded.network import doctor as network
+from kubevirt.embedded.network.settings import NetworkSettings
+from kubevirt.embedded.process import condition, settings
 
 
 async def examine(home: Home) -> list[Finding]:
     """In the order of the reader's interest: what everything else rests on comes first."""
     asked = [_acceleration(home), *(programs.with_version(each) for each in programs.PROGRAMS)]
-    seen, answers = await asyncio.gather(condition.look(home), asyncio.gather(*asked))
+    seen, walls, answers = await asyncio.gather(
+        condition.look(home), network.findings(_network(home)), asyncio.gather(*asked)
+    )
     is_running = seen.state in (condition.State.UP, condition.State.SILENT)
     return [
         *_machine(),
@@ -25,6 +30,7 @@ async def examine(home: Home) -> list[Finding]:
         place.space(home.path),
         *([] if is_running else [place.port(home)]),
         place.clock(home),
+        *walls,
         *health.process(seen),
         *health.limits(),
     ]
@@ -39,8 +45,15 @@ def _machine() -> Iterator[Finding]:
     yield machine.control_groups()
 
 
+def _network(home: Home) -> NetworkSettings:
+    """Of a home that is not there yet, as the default one's would be."""
+    if home.is_there and home.choices.pods:
+        return settings.network(home, home.choices)
+    return NetworkSettings(folder=home.network, api_port=settings.PORT)
+
+
 async def _acceleration(home: Home) -> Finding:
-    if home.is_there:
+    if home.is_there and os.access(home.path, os.W_OK):
         return await machine.acceleration(home.path)
     with tempfile.TemporaryDirectory(prefix="virtctl-doctor-") as cache:
         return await machine.acceleration(Path(cache))

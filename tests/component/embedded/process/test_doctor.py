@@ -1,0 +1,39 @@
+"""The doctor looks at a machine and at a home, whoever asks."""
+
+import json
+from typing import Any
+
+import pytest
+from tests.component.embedded.process.conftest import Virtctl
+
+pytestmark = pytest.mark.timeout(180)
+
+
+def findings(virtctl: Virtctl, uid: int | None = None) -> tuple[int, dict[str, dict[str, Any]]]:
+    done = virtctl("doctor", "-o", "json", uid=uid)
+    assert done.err == ""
+    return done.code, {each["name"]: each for each in json.loads(done.out)}
+
+
+def test_a_machine_without_a_home_can_have_one(virtctl: Virtctl) -> None:
+    code, found = findings(virtctl)
+    assert code == 0
+    assert found["home"]["verdict"] == "note"
+    assert found["nft"]["verdict"] == "ok"
+    assert "SPDY" in found["port-forward"]["cause"]
+
+
+def test_a_home_that_is_up_is_well_and_one_that_died_is_not(virtctl: Virtctl) -> None:
+    virtctl.up()
+    code, found = findings(virtctl)
+    assert (code, found["process"]["verdict"], found["node01"]["verdict"]) == (0, "ok", "ok")
+    virtctl.kill()
+    assert findings(virtctl)[1]["process"]["verdict"] == "warning"
+
+
+def test_a_plain_user_is_answered_too(virtctl: Virtctl) -> None:
+    virtctl.up()
+    code, found = findings(virtctl, uid=65534)
+    assert (code, found["root"]["verdict"]) == (7, "missing")
+    text = virtctl("doctor", uid=65534)
+    assert "✗ root" in text.out
