@@ -59,9 +59,7 @@ def shell_of(image: Image) -> bytes:
 # The built-in image
 
 
-@pytest.mark.parametrize(
-    "name", ["kubevirt.io/built-in", "kubevirt.io/built-in:2", "quay.io/cluster-up/tools:1"]
-)
+@pytest.mark.parametrize("name", ["kubevirt.io/built-in", "kubevirt.io/built-in:2"])
 @pytest.mark.parametrize("policy", ["Always", "IfNotPresent", "Never"])
 async def test_the_built_in_image_is_always_there(
     store: ImageStore, name: str, policy: str

@@ -7,12 +7,6 @@ from kubevirt.embedded.node.neighbours import Image, ImageConfig
 from kubevirt.host.oci.reference import Reference
 
 NAME: Final = "kubevirt.io/built-in"
-_NAMES: Final = frozenset(
-    {
-        ("kubevirt.io", "built-in"),
-        ("quay.io", "cluster-up/tools"),  # what tests run on other clusters
-    }
-)
 IMAGE: Final = Image(
     id=NAME,
     config=ImageConfig(
@@ -24,4 +18,4 @@ IMAGE: Final = Image(
 
 def is_built_in(name: Reference) -> bool:
     """By any tag: there is one of it only."""
-    return (name.registry, name.repository) in _NAMES and name.digest is None
+    return f"{name.registry}/{name.repository}" == NAME and name.digest is None
