@@ -48,6 +48,7 @@ def assembled(container: Container, given: Surroundings) -> runtime.Container:
         hostname=given.hostname,
         network=given.network,
         cgroups=tuple(given.cgroups),
+        has_input=bool(container.stdin and not container.tty),
     )
 
 

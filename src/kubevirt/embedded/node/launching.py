@@ -59,10 +59,11 @@ async def start(
     runnable = await _runnable(pod, container, number, image, network, memory, parts)
     began_at = parts.clock.now()
     attempt = memory.folder.attempt(container.name, number)
-    records.begin(
-        attempt,
-        TryRecord(began_at=began_at, session=memory.state.session, image_id=image.id),
-    )
+    record = TryRecord(began_at=began_at, session=memory.state.session, image_id=image.id)
+    try:
+        records.begin(attempt, record)
+    except OSError as error:
+        raise NotNow(_CREATE, f"{error.strerror}: {error.filename}") from None
     parts.tell(pod, happenings.created(container.name))
     own = container.security_context
     pods = spec_of(pod).security_context

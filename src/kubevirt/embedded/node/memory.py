@@ -43,8 +43,7 @@ class PodMemory:
         return cls(folder, state, sighting.tries(pod, folder, state.session), is_known=True)
 
     def let_in(self, pod: Pod) -> None:
-        self.folder.keep_pod(pod)
-        self.folder.keep_state(self.state)
+        self.folder.begin(pod, self.state)
         self.is_known = True
 
     def remember(self, **changes: Any) -> None:

@@ -36,7 +36,12 @@ class Pods:
         """By UID: a name may be another pod's by now."""
         self._tasks: asyncio.TaskGroup | None = None
         self._stopped = asyncio.Event()
-        self._is_going_down = False
+        self._ceiling_s: float | None = None
+        """Set when the home goes down."""
+
+    @property
+    def _is_going_down(self) -> bool:
+        return self._ceiling_s is not None
 
     async def run(self) -> None:
         """Until cancelled, or until all have stopped after `stop_all`."""
@@ -65,7 +70,7 @@ class Pods:
 
     async def stop_all(self, ceiling_s: float) -> None:
         """Because the home goes down: each with its grace period, but no more than `ceiling_s`."""
-        self._is_going_down = True
+        self._ceiling_s = ceiling_s
         for worker in list(self._workers.values()):
             worker.go_down(ceiling_s)
         if not self._workers:
@@ -117,7 +122,9 @@ class Pods:
             log.exception("worker of a pod failed", pod=worker.pod.metadata.name, uid=uid)
             await self._parts.clock.sleep(_AFTER_BUG_S)
             self._workers.pop(uid, None)
-            self._take_on(worker.pod, self._records(uid))
+            again = self._take_on(worker.pod, self._records(uid))
+            if self._ceiling_s is not None:
+                again.go_down(self._ceiling_s)
             return
         self._workers.pop(uid, None)
         if self._is_going_down and not self._workers:

@@ -23,11 +23,14 @@ import msgspec
 
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.files import Root
+from kubevirt.base.log import get_logger
 from kubevirt.embedded.node.neighbours import PodNetwork
 from kubevirt.embedded.node.seen import Stopping
 from kubevirt.embedded.runtime.attempt import Attempt
 
 T = TypeVar("T")
+
+log = get_logger(__name__)
 
 KEPT_TRIES: Final = 7
 """As many as back-off counts."""
@@ -63,16 +66,20 @@ class PodRecords:
     def pod(self) -> Pod | None:
         return _read(self.folder / "pod.json", Pod)
 
-    def keep_pod(self, pod: Pod) -> None:
+    def begin(self, pod: Pod, state: State) -> None:
+        """A pod without records would not be found again, so it does not begin before it has them."""
         self.folder.mkdir(mode=0o750, parents=True, exist_ok=True)
         _write(self.folder / "pod.json", pod)
+        _write(self.folder / "state.json", state)
+
+    def keep_pod(self, pod: Pod) -> None:
+        _keep(self.folder / "pod.json", pod)
 
     def state(self) -> State | None:
         return _read(self.folder / "state.json", State)
 
     def keep_state(self, state: State) -> None:
-        self.folder.mkdir(mode=0o750, parents=True, exist_ok=True)
-        _write(self.folder / "state.json", state)
+        _keep(self.folder / "state.json", state)
 
     def attempt(self, name: str, number: int) -> Attempt:
         return Attempt(self.folder / "containers" / name / str(number))
@@ -104,7 +111,7 @@ class PodRecords:
 
 def remove(folder: Path) -> None:
     """With all that a container may have put there. What is not there need not be removed."""
-    with suppress(FileNotFoundError), Root.open(folder.parent) as root:
+    with suppress(FileNotFoundError, NotADirectoryError), Root.open(folder.parent) as root:
         root.remove_tree(folder.name)
 
 
@@ -135,7 +142,7 @@ def stopping_of(attempt: Attempt) -> Stopping | None:
 
 
 def keep_stopping(attempt: Attempt, stopping: Stopping) -> None:
-    _write(attempt.folder / "stopping.json", stopping)
+    _keep(attempt.folder / "stopping.json", stopping)
 
 
 def message_file(attempt: Attempt) -> Path:
@@ -147,7 +154,8 @@ def is_out_of_memory(attempt: Attempt) -> bool:
 
 
 def keep_out_of_memory(attempt: Attempt) -> None:
-    (attempt.folder / "out-of-memory").touch()
+    with suppress(OSError):
+        (attempt.folder / "out-of-memory").touch()
 
 
 def _read(path: Path, kind: type[T]) -> T | None:
@@ -155,6 +163,14 @@ def _read(path: Path, kind: type[T]) -> T | None:
     with suppress(FileNotFoundError, NotADirectoryError, msgspec.DecodeError):
         return msgspec.json.decode(path.read_bytes(), type=kind)
     return None
+
+
+def _keep(path: Path, value: msgspec.Struct) -> None:
+    """A disk that is full must not keep a pod from ending: what is not written is found out again."""
+    try:
+        _write(path, value)
+    except OSError as error:
+        log.warning("record of a pod not written", path=str(path), reason=error.strerror)
 
 
 def _write(path: Path, value: msgspec.Struct) -> None:

@@ -19,7 +19,7 @@ import msgspec
 
 from kubevirt.api.core.pod import Pod
 from kubevirt.api.scheme import PODS
-from kubevirt.base.errors import KubevirtError
+from kubevirt.base.errors import KubevirtError, Retry
 from kubevirt.base.log import get_logger
 from kubevirt.embedded.node import happenings, policy, stopping, surrounding
 from kubevirt.embedded.node.actions import (
@@ -222,7 +222,15 @@ class PodWorker:
             memory.verdict = refusal
             self.tell(Happening(reason=refusal.reason, message=refusal.message, is_warning=True))
         elif not is_ending:
-            memory.let_in(self._pod)
+            self._let_in()
+
+    def _let_in(self) -> None:
+        try:
+            self.memory.let_in(self._pod)
+        except OSError as error:
+            why = f"the node cannot write down that the pod is here: {error.strerror}"
+            self.tell(Happening(reason="FailedSync", message=why, is_warning=True))
+            raise Retry(why) from None
 
     def _refresh_volumes(self) -> None:
         if self.memory.state.has_volumes and not self.memory.state.is_torn_down:

@@ -246,9 +246,13 @@ async def test_a_node_that_is_killed_at_any_moment_loses_and_doubles_nothing(
                     script = "exec sleep 1000" if number % 2 else f"sleep 0.3; exit {number}"
                     policy = "Always" if number % 2 else "Never"
                     await world.create(a_pod(name, script, restartPolicy=policy))
+            await world.create(
+                a_pod(f"short-{round_}", initContainers=[container("first", "true")])
+            )
             await asyncio.sleep(chance.uniform(0.3, 1.5))
             process.kill()
             await process.wait()
+            await world.delete(f"short-{round_}")
 
     async with world.node():
         for number, name in enumerate(names):
@@ -261,6 +265,6 @@ async def test_a_node_that_is_killed_at_any_moment_loses_and_doubles_nothing(
                 assert (ended(pod).exit_code, status_of(pod).restart_count) == (number, 0)
         for name in names:
             await world.delete(name)
-        for name in names:
+        for name in (*names, *(f"short-{round_}" for round_ in range(KILLS))):
             await world.until_gone(name)
         await until(lambda: not list((world.folder / NODE / "pods").iterdir()))

@@ -1,11 +1,13 @@
 """Pods from their creation to their end, as a user sees it."""
 
+import asyncio
 import os
 from typing import Any
 
 import pytest
 from tests.component.embedded.node.world import (
     NODE,
+    NoVolumes,
     World,
     a_pod,
     container,
@@ -398,3 +400,40 @@ async def test_a_container_that_is_killed_comes_back(world: World) -> None:
         assert last is not None
         assert last.terminated is not None
         assert last.terminated.exit_code == 137
+
+
+async def test_a_pod_whose_volume_is_overfull_is_evicted(world: World) -> None:
+    why = 'Usage of EmptyDir volume "cache" exceeds the limit "1Mi". '
+    async with world.node() as node:
+        created = await world.create(a_pod("web"))
+        await world.until("web", is_ready)
+        volumes = node.pods._parts.neighbours.volumes
+        assert isinstance(volumes, NoVolumes)
+
+        volumes.full[created.metadata.uid] = why
+        node.pods.wake(created.metadata.uid)
+
+        pod = await world.until("web", has_phase("Failed"))
+        assert (pod.status.reason, pod.status.message) == ("Evicted", why)
+        assert ended(pod).exit_code == 137
+        target = [each for each in pod.status.conditions if each.type == "DisruptionTarget"]
+        assert [each.reason for each in target] == ["TerminationByKubelet"]
+
+
+async def test_a_node_that_cannot_write_down_a_pod_says_so_and_takes_it_later(
+    world: World,
+) -> None:
+    folder = world.folder / NODE / "pods"
+    async with world.node():
+        folder.rmdir()
+        folder.write_text("no folder")
+        await world.create(a_pod("web"))
+        async with asyncio.timeout(20):
+            while "FailedSync" not in (found := dict(await world.events("web"))):  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+        assert "Not a directory" in found["FailedSync"]
+
+        folder.unlink()
+        folder.mkdir()
+
+        await world.until("web", is_ready)
