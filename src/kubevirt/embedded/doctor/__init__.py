@@ -5,5 +5,6 @@ machine.py   the user, the kernel and what it offers
 programs.py  programs that the parts run
 place.py     the folder, its disk, the port, the clock
 health.py    the process, if one should run
-examining.py all checks, side by side; those that `virtctl up` makes before it starts
+needs.py     those checks that `virtctl up` makes before it starts
+examining.py all of them, side by side
 """

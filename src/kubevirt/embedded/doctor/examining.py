@@ -1,14 +1,12 @@
-"""All checks of a home and its machine; and those without which a start is not even tried."""
+"""All checks of a home and its machine."""
 
 import asyncio
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kubevirt.base.errors import ConfigError
-from kubevirt.embedded.doctor import health, machine, place, programs
-from kubevirt.embedded.doctor.finding import Finding, Verdict
+from kubevirt.embedded.doctor import health, machine, needs, place, programs
+from kubevirt.embedded.doctor.finding import Finding
 from kubevirt.embedded.home import Home
 from kubevirt.embedded.network import doctor as network
 from kubevirt.embedded.network.settings import NetworkSettings
@@ -23,7 +21,7 @@ async def examine(home: Home) -> list[Finding]:
     )
     is_running = seen.state in (condition.State.UP, condition.State.SILENT)
     return [
-        *_machine(),
+        *needs.of_machine(),
         *answers,
         programs.keeper(),
         place.folder(home),
@@ -34,15 +32,6 @@ async def examine(home: Home) -> list[Finding]:
         *health.process(seen),
         *health.limits(),
     ]
-
-
-def _machine() -> Iterator[Finding]:
-    yield machine.user()
-    yield machine.kernel()
-    yield machine.namespaces()
-    yield machine.overlay()
-    yield from machine.devices()
-    yield machine.control_groups()
 
 
 def _network(home: Home) -> NetworkSettings:
@@ -57,23 +46,3 @@ async def _acceleration(home: Home) -> Finding:
         return await machine.acceleration(home.path)
     with tempfile.TemporaryDirectory(prefix="virtctl-doctor-") as cache:
         return await machine.acceleration(Path(cache))
-
-
-def check(home: Home) -> None:
-    """Before a start. Everything that is missing, in one sentence; nothing is run for it."""
-    findings = [*_machine(), *programs.all_found(), programs.keeper(), place.space(home.path)]
-    lacking = [each for each in findings if each.verdict is Verdict.MISSING]
-    if lacking:
-        raise ConfigError(_sentence(lacking), reason=_reason(lacking))
-
-
-def _sentence(lacking: Sequence[Finding]) -> str:
-    if len(lacking) == 1:
-        return lacking[0].sentence
-    return "this machine is not ready for it: " + "; ".join(
-        f"{each.cause} ({each.way_out})" for each in lacking
-    )
-
-
-def _reason(lacking: Sequence[Finding]) -> str:
-    return "NotRoot" if [each.name for each in lacking] == ["root"] else "NotAble"

@@ -24,7 +24,7 @@ from kubevirt.base import log
 from kubevirt.base.clock import SystemClock
 from kubevirt.base.errors import ConfigError
 from kubevirt.base.tasks import Latch
-from kubevirt.embedded.doctor import examining
+from kubevirt.embedded.doctor import needs
 from kubevirt.embedded.home import Home
 from kubevirt.embedded.process import addresses, clearing, cluster, failures
 from kubevirt.embedded.process.log_file import LogFile
@@ -40,7 +40,7 @@ def run(wishes: Wishes, listener: Listener, *, is_apart: bool) -> int:
     """Until a signal comes. `is_apart` is whether there is no terminal to talk to."""
     port = wishes.port or 0
     try:
-        examining.check(Home(wishes.home))
+        needs.check(Home(wishes.home))
         home = Home.make(wishes.home)
         with home.locked():
             settings = choose(wishes, home.choices)

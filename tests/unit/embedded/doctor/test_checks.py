@@ -9,7 +9,7 @@ import pytest
 
 from kubevirt.base.errors import ConfigError
 from kubevirt.embedded import home as homes
-from kubevirt.embedded.doctor import examining, health, machine, place, programs
+from kubevirt.embedded.doctor import health, machine, needs, place, programs
 from kubevirt.embedded.doctor.finding import Verdict, missing, ok
 from kubevirt.embedded.home import Choices, Home
 from kubevirt.embedded.process.condition import Condition, NodeCondition, State
@@ -148,12 +148,12 @@ def test_all_that_is_missing_is_said_in_one_sentence(
     monkeypatch.setattr(programs, "keeper", lambda: missing("keeper", "no keeper", "build it"))
     monkeypatch.setattr(programs, "all_found", lambda: iter(()))
     with pytest.raises(ConfigError) as refused:
-        examining.check(home)
+        needs.check(home)
     assert str(refused.value) == (
         "this machine is not ready for it: no root (use sudo); no keeper (build it)"
     )
     assert refused.value.reason == "NotAble"
     monkeypatch.setattr(programs, "keeper", lambda: ok("keeper", "there"))
     with pytest.raises(ConfigError) as refused:
-        examining.check(home)
+        needs.check(home)
     assert (str(refused.value), refused.value.reason) == ("no root; use sudo", "NotRoot")
