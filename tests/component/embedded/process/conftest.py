@@ -32,6 +32,8 @@ class Virtctl:
     """Of one user, with a kubeconfig and a home of their own."""
 
     folder: Path
+    entry: tuple[str, ...] = ()
+    """What leads to the machine that it is called on, if that is not the tests' own."""
 
     @property
     def home(self) -> Home:
@@ -52,7 +54,7 @@ class Virtctl:
 
     def __call__(self, *words: str, uid: int | None = None) -> Done:
         done = subprocess.run(
-            [sys.executable, "-W", "error", "-m", "kubevirt.cli", *words],
+            [*self.entry, sys.executable, "-W", "error", "-m", "kubevirt.cli", *words],
             capture_output=True,
             text=True,
             check=False,
