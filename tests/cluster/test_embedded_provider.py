@@ -1,0 +1,75 @@
+"""The embedded home as a cluster to test on: the same scripts as for the real Kubernetes."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.cluster.support import Provider
+
+from clusterup import settings
+from kubevirt.base.commands import SEARCH_PATH
+
+OWN_NETWORK = Path("/proc/self/ns/net").readlink()
+pytestmark = pytest.mark.timeout(300)
+
+
+@pytest.fixture
+async def embedded() -> AsyncIterator[Provider]:
+    if os.geteuid() != 0:
+        pytest.skip("an embedded home is root's: run as root")
+    # Not pytest's own folder: the path of a home has to be short.
+    folder = Path(tempfile.mkdtemp(prefix="kvc-", dir="/tmp"))
+    environment = {
+        "PATH": SEARCH_PATH,
+        "HOME": str(folder),
+        "KUBEVIRT_CACHE": str(settings.cache_folder(os.environ)),
+        "KUBEVIRT_CLUSTER_UP_HOME": str(folder),
+        "KUBEVIRT_NUM_NODES": "2",
+    }
+    provider = Provider(environment, "embedded")
+    try:
+        yield provider
+    finally:
+        ended = await provider.run("down.sh")
+        shutil.rmtree(folder, ignore_errors=True)
+        assert ended.code == 0, ended.stderr
+
+
+async def test_the_scripts_work_on_it(embedded: Provider) -> None:
+    started = await embedded.run("up.sh")
+    assert started.code == 0, started.stderr
+    assert await embedded.kubectl("get", "nodes", "-o", "name") == "node/node01\nnode/node02\n"
+    assert (await embedded.run("up.sh")).code == 3
+    listed = await embedded.run("cli.sh", "ls")
+    assert listed.stdout.split() == ["node01", "ready", "node02", "ready"]
+    assert (await embedded.info())["state"] == "up"
+    status = await embedded.run("virtctl.sh", "status")
+    assert (status.code, "node02      ready" in status.stdout) == (0, True)
+    assert "Server Version: v1.34" in (await embedded.run("virtctl.sh", "version")).stdout
+    assert (await embedded.run("cli.sh", "logs")).stdout.split() == ["node01", "process"]
+    log = await embedded.run("cli.sh", "logs", "node01", "process")
+    assert '"msg": "ready"' in log.stdout
+    refused = await embedded.run("cli.sh", "ssh", "node09")
+    assert (refused.code, "there are node01, node02" in refused.stderr) == (1, True)
+
+
+async def test_a_node_is_entered(embedded: Provider) -> None:
+    assert (await embedded.run("up.sh")).code == 0
+    networks = [
+        (await embedded.run("cli.sh", "ssh", node, "readlink", "/proc/self/ns/net")).stdout
+        for node in ("node01", "node02")
+    ]
+    assert networks[0] == f"{OWN_NETWORK}\n"
+    assert networks[1].startswith("net:[")
+    assert networks[0] != networks[1]
+
+
+async def test_nothing_is_left_of_it(embedded: Provider) -> None:
+    assert (await embedded.run("up.sh")).code == 0
+    assert (await embedded.run("down.sh")).code == 0
+    assert not embedded.home.exists()
+    again = await embedded.run("down.sh")
+    assert (again.code, "nothing is up" in again.stderr) == (0, True)
