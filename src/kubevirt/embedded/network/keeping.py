@@ -31,6 +31,8 @@ from kubevirt.kube.informer import Informer
 
 TOGETHER_S: Final = 0.03
 """Changes that come so close are one."""
+RULES_PAUSE_S: Final = 0.2
+"""Between two looks at the rules: others on this machine change theirs, and we hear of it."""
 NAMES_PAUSE_S: Final = 1.0
 """Between two name servers: each is a process."""
 LINKS_PAUSE_S: Final = 2.0
@@ -38,6 +40,7 @@ LINKS_PAUSE_S: Final = 2.0
 ELSEWHERE_S: Final = 30.0
 """How long addresses of names that are not ours are believed."""
 MOST_ELSEWHERE: Final = 100
+RESOLVE_S: Final = 3.0
 FIRST_PAUSE_S: Final = 0.5
 LONGEST_PAUSE_S: Final = 15.0
 
@@ -77,7 +80,11 @@ class Rules:
         with Alarm(self._machine, RULES) as alarm:
             self._known.tell(alarm.ring)
             alarm.ring()
-            await _keep(alarm, self.load, clock, TOGETHER_S, "the rules of Services")
+            while True:
+                await alarm.rings()
+                await clock.sleep(TOGETHER_S)
+                await _until_done(self.load, clock, "the rules of Services")
+                await clock.sleep(RULES_PAUSE_S)
 
     async def load(self) -> None:
         async with self._lock:
@@ -168,16 +175,11 @@ class Links:
 
     async def run(self, clock: Clock) -> None:
         with Alarm(self._machine, LINKS) as alarm:
-            await _keep(alarm, self._switchboard.mend, clock, LINKS_PAUSE_S, "the links of pods")
-
-
-async def _keep(
-    alarm: Alarm, look: Callable[[], Awaitable[None]], clock: Clock, pause_s: float, what: str
-) -> None:
-    while True:
-        await alarm.rings()
-        await clock.sleep(pause_s)
-        await _until_done(look, clock, what)
+            while True:
+                await alarm.rings()
+                await clock.sleep(TOGETHER_S)
+                await _until_done(self._switchboard.mend, clock, "the links of pods")
+                await clock.sleep(LINKS_PAUSE_S)
 
 
 async def _until_done(work: Callable[[], Awaitable[None]], clock: Clock, what: str) -> None:
@@ -195,14 +197,20 @@ async def _addresses(
     names: set[str], known: Mapping[str, Sequence[str]]
 ) -> Mapping[str, Sequence[str]]:
     """As the machine itself resolves them. For one that cannot be resolved now, what was known of it."""
-    found: dict[str, Sequence[str]] = {}
-    for name in sorted(names)[:MOST_ELSEWHERE]:
-        try:
+    asked = sorted(names)[:MOST_ELSEWHERE]
+    answers = await asyncio.gather(*map(_resolved, asked))
+    return {
+        name: known.get(name, ()) if answer is None else answer
+        for name, answer in zip(asked, answers, strict=True)
+    }
+
+
+async def _resolved(name: str) -> Sequence[str] | None:
+    try:
+        async with asyncio.timeout(RESOLVE_S):
             answers = await asyncio.get_running_loop().getaddrinfo(
                 name, None, family=socket.AF_INET, type=socket.SOCK_STREAM
             )
-        except OSError:
-            found[name] = known.get(name, ())
-        else:
-            found[name] = sorted({str(address[0]) for *_, address in answers})
-    return found
+    except OSError:  # a time-out among them
+        return None
+    return sorted({str(address[0]) for *_, address in answers})

@@ -44,8 +44,11 @@ STEADY_S: Final = 5.0
 _SEALS: Final = 0x0F  # no more sealing, shrinking, growing, writing: linux/fcntl.h, F_SEAL_*
 _ADD_SEALS: Final = 1033
 _STARTED: Final = re.compile(r"\bstarted, version\b")
-_DIALOGUE: Final = re.compile(r"\bDHCP[A-Z-]{3,}|\bRTR-")
-"""What a guest makes it say, as often as the guest likes: not for everyone's log."""
+_DIALOGUE: Final = re.compile(
+    r"\bDHCP[A-Z-]{3,}|\bRTR-|\bcompile time options\b|\bcleared cache\b|\breading /|\busing (?:only|nameserver)\b"
+)
+"""What a guest makes it say, as often as the guest likes, and what it says of itself at every start: not for
+everyone's log."""
 
 _log = get_logger("host.net.dnsmasq")
 

@@ -13,7 +13,7 @@ from ipaddress import IPv4Address
 from typing import Final
 
 from kubevirt.base.clock import Clock
-from kubevirt.base.errors import CommandFailed, Retry
+from kubevirt.base.errors import CommandFailed, KubevirtError, Retry
 from kubevirt.base.tasks import background, first_of
 from kubevirt.embedded.network.dns import config
 from kubevirt.embedded.network.dns.records import Records
@@ -35,7 +35,7 @@ class Instance:
         self.records = records
         self.is_retired = asyncio.Event()
         self.has_failed = asyncio.Event()
-        self.failure: CommandFailed | None = None
+        self.failure: KubevirtError | None = None
 
 
 class NameServer:
@@ -129,7 +129,7 @@ class NameServer:
             async with background(instance.service.run()):
                 await instance.is_retired.wait()
                 await self._clock.sleep(DRAIN_S)
-        except CommandFailed as error:
+        except KubevirtError as error:
             instance.failure = error
             instance.has_failed.set()
 

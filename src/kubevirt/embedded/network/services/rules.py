@@ -121,6 +121,7 @@ def _base(place: Place) -> Iterator[tuple[str, Chain]]:
             "filter",
             "forward",
             0,
+            [_from(links), _match(_SOURCE, pods, "!="), _DROP],
             [_from(links, "!="), _to(links), _ANSWERS, {"accept": None}],
             [_from(links, "!="), _to(links), _DROP],
             [_match(_DESTINATION, services), {"goto": {"target": REFUSE}}],
