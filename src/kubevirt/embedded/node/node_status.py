@@ -75,12 +75,20 @@ def _info(machine: Machine) -> Data:
 
 def conditions(left: Load, before: Mapping[str, Data], now: datetime) -> list[Data]:
     """A kubelet's, with its words; `before` by type. A time of change changes with the status only."""
+
+    def is_short(kind: str, amount: int, least: int) -> bool:
+        """Once it is, it takes half as much again to be so no longer: nobody is served by a change every
+        ten seconds.
+        """
+        return amount < least * (1.5 if before.get(kind, {}).get("status") == "True" else 1)
+
+    memory = is_short("MemoryPressure", left.memory_bytes, _LEAST_MEMORY)
+    disk = is_short("DiskPressure", left.disk_bytes, _LEAST_DISK)
+    processes = is_short("PIDPressure", left.processes, _LEAST_PROCESSES)
     told = [
-        _pressure(
-            "MemoryPressure", left.memory_bytes < _LEAST_MEMORY, "Memory", "memory available"
-        ),
-        _pressure("DiskPressure", left.disk_bytes < _LEAST_DISK, "Disk", "disk pressure"),
-        _pressure("PIDPressure", left.processes < _LEAST_PROCESSES, "PID", "PID available"),
+        _pressure("MemoryPressure", memory, "Memory", "memory available"),
+        _pressure("DiskPressure", disk, "Disk", "disk pressure"),
+        _pressure("PIDPressure", processes, "PID", "PID available"),
         ("Ready", True, "KubeletReady", "kubelet is posting ready status"),
     ]
     return [_condition(*each, before, now) for each in told]

@@ -232,6 +232,17 @@ def test_a_node_that_is_short_of_something_says_so() -> None:
     assert found["PIDPressure"]["message"] == "kubelet has insufficient PID available"
 
 
+def test_a_node_is_short_until_it_has_some_to_spare() -> None:
+    def short(memory_bytes: int, before: dict[str, Any]) -> str:
+        left = Load(memory_bytes=memory_bytes, disk_bytes=1 << 40, processes=10_000)
+        return str(node_status.conditions(left, before, at(0))[0]["status"])
+
+    was_short = {"MemoryPressure": {"type": "MemoryPressure", "status": "True"}}
+    assert short(120 << 20, {}) == "False"
+    assert short(120 << 20, was_short) == "True"
+    assert short(160 << 20, was_short) == "False"
+
+
 def test_time_that_passes_is_no_news() -> None:
     first = node_status.conditions(PLENTY, {}, at(0))
     before = {each["type"]: each for each in first}

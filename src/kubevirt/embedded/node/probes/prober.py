@@ -51,10 +51,10 @@ class Prober:
 
     async def _ask_by(self, kind: str) -> None:
         while (at := self._probing.due().get(kind)) is not None:
+            schedule: Schedule = getattr(self._probing, kind)
             wait_s = (at - self._clock.now()).total_seconds()
             if wait_s > 0:
-                await self._clock.sleep(wait_s)
-            schedule: Schedule = getattr(self._probing, kind)
+                await self._clock.sleep(min(wait_s, schedule.longest_wait_s))
             answer = await self._answer(schedule.probe, schedule.timeout_s)
             self._learn(kind, answer)
 

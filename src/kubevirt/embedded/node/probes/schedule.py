@@ -65,6 +65,11 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     def timeout_s(self) -> int:
         return self.probe.timeout_seconds or TIMEOUT_S
 
+    @property
+    def longest_wait_s(self) -> int:
+        """For the next question, though somebody may have set the clock."""
+        return max(self.probe.initial_delay_seconds or 0, self.probe.period_seconds or PERIOD_S)
+
 
 class Probing(msgspec.Struct, frozen=True, kw_only=True):
     """All probes of one try."""
