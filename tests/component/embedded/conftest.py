@@ -31,7 +31,9 @@ def keeper(keeper_program: Path) -> Iterator[Keeper]:
 
 @pytest.fixture
 def attempts(tmp_path: Path) -> Iterator[Path]:
-    """Whatever still runs in it at the end is ended."""
+    """Whatever still runs in it at the end is ended: with its keeper, also if it has only just begun."""
     yield tmp_path
     for attempt in Attempt.all_in(tmp_path):
-        attempt.signal(signal.SIGKILL)
+        with attempt._pinned_keeper() as pidfd:
+            if pidfd is not None:
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
