@@ -59,7 +59,7 @@ class StatusWriter:
         self._settled.set()
 
     async def flush(self) -> None:
-        """Returns when what is wanted is written."""
+        """Returns when what is wanted is written, or the server does not want it."""
         self._hurried.set()
         await self._settled.wait()
 
@@ -82,6 +82,7 @@ class StatusWriter:
                 await self._clock.sleep(_RETRY_S)
             except KubevirtError as error:
                 log.warning("status of a pod not written", pod=self._metadata.name, error=error)
+                self._settled.set()  # whoever waits for it would wait for ever
                 await self._clock.sleep(_REFUSED_S)
         self._settled.set()
 
