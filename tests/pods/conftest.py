@@ -126,7 +126,10 @@ def host_folder(home: Home) -> Iterator[str]:
     path = Path(tempfile.gettempdir()) / f"pods-{uuid.uuid4().hex[:12]}"
     yield str(path)
     # In the embedded home it is this machine's; a node of Kubernetes takes its own with it.
-    shutil.rmtree(path, ignore_errors=True)
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @pytest.fixture

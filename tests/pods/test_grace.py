@@ -70,13 +70,14 @@ async def test_a_pod_deleted_by_force_is_gone_at_once_and_its_processes_soon(
 ) -> None:
     volumes = [{"name": "beat", "hostPath": {"path": host_folder, "type": "DirectoryOrCreate"}}]
     container = {"volumeMounts": [{"name": "beat", "mountPath": "/beat"}]}
-    script = "while :; do date +%s%N >/beat/last; sleep 0.1; done"
+    script = "while :; do date +%s%N >/beat/new; mv /beat/new /beat/last; sleep 0.1; done"
     watcher = a_pod("watcher", WAIT, container=container, volumes=volumes)
     await place.run(a_pod("heart", script, container=container, volumes=volumes))
     await place.run(watcher)
+    look = "cat /beat/last; sleep 1; cat /beat/last"
+    await place.eventually("watcher", look, lambda said: len(set(said.split())) == 2)
     await place.delete("heart", grace_s=0)
     assert not await place.is_there("heart")
-    look = "cat /beat/last; sleep 1; cat /beat/last"
     await place.eventually("watcher", look, lambda said: len(set(said.split())) == 1)
 
 
