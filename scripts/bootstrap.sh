@@ -10,7 +10,7 @@ packages="
   runc containernetworking-plugins docker-registry busybox-static
   iproute2 nftables iptables conntrack util-linux mount procps kmod
   libvirt-clients libvirt-daemon libvirt-daemon-driver-qemu python3-libvirt libxml2-utils genisoimage
-  qemu-system-x86 qemu-utils bubblewrap dnsmasq-base
+  qemu-system-x86 qemu-utils bubblewrap libseccomp2 dnsmasq-base
   syslinux syslinux-common libyaml-dev openssh-client
   gcc libc6-dev bc bison flex libelf-dev xz-utils lz4 zstd e2fsprogs mtools dosfstools
 "
