@@ -8,6 +8,7 @@
 import argparse
 import asyncio
 import gc
+import os
 import resource
 import signal
 import sys
@@ -39,6 +40,7 @@ _log = log.get_logger(__name__)
 def run(wishes: Wishes, listener: Listener, *, is_apart: bool) -> int:
     """Until a signal comes. `is_apart` is whether there is no terminal to talk to."""
     port = wishes.port or 0
+    os.umask(0o022)  # whoever started us: containers of other users look into folders that we make
     try:
         needs.check(Home(wishes.home))
         home = Home.make(wishes.home)
@@ -86,6 +88,8 @@ async def _live(home: Home, settings: Settings, listener: Listener) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, heed)
     settings = await _with_addresses(home, settings)
+    if home.process and home.choices.nodes > len(settings.nodes):
+        await clearing.clear(home)  # addresses of pods that no node will find again
     async with _cleared_if_it_fails(home) as started:
         async with cluster.running(home, settings, listener, clock) as parts:
             started.open()
@@ -157,7 +161,8 @@ def main() -> int:
     parser.add_argument("--report", type=int, help="an open file that is told about progress")
     given = parser.parse_args()
     listener = Nobody() if given.report is None else Pipe(given.report)
-    wishes = Wishes(home=given.home, port=given.port, nodes=given.nodes)
+    wishes = Wishes(home=given.home.absolute(), port=given.port, nodes=given.nodes)
+    os.chdir("/")  # nobody's folder is kept busy
     return run(wishes, listener, is_apart=True)
 
 

@@ -26,8 +26,9 @@ def stop(home: Home, listener: Listener) -> Ended:
     if home.is_running:
         with step(listener, "stopping pods, network, API server"):
             _stop(home)
-        return Ended.STOPPED
-    if home.process is None:
+        if home.process is None:
+            return Ended.STOPPED
+    elif home.process is None:
         return Ended.NOT_UP
     with step(listener, "clearing away what a process left that died"):
         _clear(home)

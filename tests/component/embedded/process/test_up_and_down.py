@@ -115,9 +115,20 @@ def test_the_process_has_a_session_of_its_own_and_nothing_of_the_users(virtctl: 
     virtctl.up()
     pid = virtctl.pid
     assert os.getsid(pid) == pid
+    assert str(Path(f"/proc/{pid}/cwd").readlink()) == "/"
     environment = Path(f"/proc/{pid}/environ").read_bytes()
     assert b"KUBECONFIG" not in environment
     assert str(Path(f"/proc/{pid}/fd/2").readlink()) == str(virtctl.home.log)
+
+
+def test_folders_are_for_all_whatever_the_user_prefers(virtctl: Virtctl) -> None:
+    before = os.umask(0o077)
+    try:
+        virtctl.up()
+    finally:
+        os.umask(before)
+    modes = {place.stat().st_mode & 0o777 for place in (virtctl.home.path, virtctl.home.volumes)}
+    assert modes == {0o755}
 
 
 def test_a_process_that_was_killed_is_found_and_brought_up_again(virtctl: Virtctl) -> None:
