@@ -37,6 +37,7 @@ def command(folder: Path, delete_data: bool, progress: str) -> None:  # noqa: FB
 def _remove(home: Home, told: Listener) -> None:
     from kubevirt.embedded.process import addresses, kubeconfig  # noqa: PLC0415  # only for this
 
+    home.check_is_removable()
     with step(told, "removing data") as current:
         current.detail = str(home.path)
         try:

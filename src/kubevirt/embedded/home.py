@@ -11,6 +11,7 @@
 A folder is only ever taken for a home, or removed, if it is empty or says that it is one.
 """
 
+import errno
 import fcntl
 import os
 import re
@@ -194,8 +195,12 @@ class Home:
     def network(self) -> Path:
         return self.path / "network"
 
+    @property
+    def nodes(self) -> Path:
+        return self.path / "nodes"
+
     def node(self, name: str) -> Path:
-        return self.path / "nodes" / name
+        return self.nodes / name
 
     # What it remembers
 
@@ -265,14 +270,28 @@ class Home:
     def _lock_file(self) -> int:
         return os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
 
-    def remove(self) -> None:
-        """With all data. Only a home, and only one on which nobody runs."""
+    def check_is_removable(self) -> None:
+        """Only a home, and only what is on the same disk: what somebody mounted in it is theirs."""
+        from kubevirt.host import mounts  # noqa: PLC0415  # only for this
+
         if not self.is_there:
             raise HomeError(
                 f"{self.path} is no embedded home, so it is left alone", reason="NotFound"
             )
+        if found := mounts.below(self.path):
+            raise HomeError(
+                f"a file system is mounted at {found[0]}, and its data would go, too; unmount it first"
+            )
+
+    def remove(self) -> None:
+        """With all data. Only one on which nobody runs."""
+        self.check_is_removable()
         with self.locked(), Root.open(self.path.parent) as root:
-            root.remove_tree(self.path.name)
+            try:
+                root.remove_tree(self.path.name)
+            except OSError as error:
+                if error.errno != errno.EBUSY:
+                    raise  # else a disk is mounted right there: it is empty now, and stays
 
     # Small files
 

@@ -48,11 +48,12 @@ async def clear(home: Home, clock: Clock | None = None) -> None:
 
 async def clear_machine(home: Home) -> None:
     """What is left when containers have ended and their network is gone: mounts, disks, control groups."""
-    mounts.unmount_below(home.path)
+    for folder in (home.nodes, home.network):  # what is mounted elsewhere in it is not ours
+        mounts.unmount_below(folder)
     for link in home.path.glob(f"nodes/*/root/var/lib/kubelet/pods/*/{IN_POD}/*"):
         link.unlink(missing_ok=True)
-    await LoopDevices(home.volumes, home.path / "nodes").release()
-    for node in sorted(each.name for each in (home.path / "nodes").iterdir()):
+    await LoopDevices(home.volumes, home.nodes).release()
+    for node in sorted(each.name for each in home.nodes.iterdir()):
         groups = Groups(settings.groups(home, node))
         for uid in groups.left_over():
             try:

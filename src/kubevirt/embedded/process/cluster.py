@@ -24,7 +24,7 @@ from kubevirt.embedded.home import Home, Process, boot_id
 from kubevirt.embedded.network.networks import Networks, opened
 from kubevirt.embedded.network.settings import NetworkSettings
 from kubevirt.embedded.node.node import Node
-from kubevirt.embedded.process import kubeconfig, nodes
+from kubevirt.embedded.process import former_nodes, kubeconfig, nodes
 from kubevirt.embedded.process.identities import (
     CONTROLLERS,
     KUBELET_CLIENT,
@@ -91,6 +91,10 @@ async def running(
         # From here on there are things that outlive us.
         home.remember(settings.choices)
         home.enter(_entry(settings, clock))
+        if former := former_nodes.names(home, settings.nodes):
+            with step(listener, "nodes that are gone") as current:
+                await former_nodes.dismiss(home, former, await clients.of(NODE_CONTROLLER))
+                current.detail = ", ".join(former)
         with step(listener, "network") as current:
             network_client = await clients.of(NETWORK)
             networks = await stack.enter_async_context(

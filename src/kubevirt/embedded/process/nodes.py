@@ -40,7 +40,7 @@ class Shared:
         self.images = images
         self.keeper = keeper
         self.clock = clock
-        self.loops = LoopDevices(home.volumes, home.path / "nodes")
+        self.loops = LoopDevices(home.volumes, home.nodes)
 
 
 def roots_in_use(home: Home) -> set[Path]:
