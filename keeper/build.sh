@@ -13,6 +13,6 @@ trap 'rm -f "$draft"' EXIT
 
 "${CC:-gcc}" -std=gnu11 -static -Os -s -Wall -Wextra -Werror -fstack-protector-strong \
     -Wl,--build-id=none -Wl,-z,relro,-z,now -ffile-prefix-map="$here=." \
-    -o "$draft" "$here"/main.c "$here"/run.c "$here"/log.c "$here"/place.c \
+    -o "$draft" "$here"/main.c "$here"/run.c "$here"/log.c "$here"/input.c "$here"/place.c \
     "$here"/furnish.c "$here"/enter.c "$here"/join.c
 mv "$draft" "$target"

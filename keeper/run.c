@@ -1,6 +1,7 @@
 /* The parent of one sandbox, from its start to its end, whatever becomes of who started it. */
 
 #define _GNU_SOURCE
+#include "input.h"
 #include "keeper.h"
 #include "log.h"
 
@@ -81,7 +82,7 @@ static void record_end(int file, int status)
 static pid_t start(int groups, char **words, const sigset_t *before)
 {
     char **sandbox = words + 2 + groups + 1;
-    int ends[2][2];
+    int ends[2][2], input = open_input();
 
     for (int which = 0; which < 2; which++) {
         if (pipe2(ends[which], O_CLOEXEC))
@@ -97,7 +98,7 @@ static pid_t start(int groups, char **words, const sigset_t *before)
         syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL); /* not with the keys of who started us */
         enter_network(words[0]);
         lay_root(words[1]);
-        dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
+        dup2(input >= 0 ? input : open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
         dup2(ends[0][1], STDOUT_FILENO);
         dup2(ends[1][1], STDERR_FILENO);
         sigprocmask(SIG_SETMASK, before, NULL);
@@ -107,6 +108,8 @@ static pid_t start(int groups, char **words, const sigset_t *before)
     }
     for (int which = 0; which < 2; which++)
         close(ends[which][1]);
+    if (input >= 0)
+        close(input);
     return child;
 }
 
@@ -119,16 +122,21 @@ static int watch(pid_t sandbox, int signals)
     while (streams[0].file >= 0 || streams[1].file >= 0 || !has_ended) {
         struct pollfd waited[] = {{.fd = streams[0].file, .events = POLLIN},
                                   {.fd = streams[1].file, .events = POLLIN},
-                                  {.fd = has_ended ? -1 : signals, .events = POLLIN}};
-        int ready = poll(waited, 3, has_ended ? LAST_WORDS_MS : -1);
+                                  {.fd = has_ended ? -1 : signals, .events = POLLIN},
+                                  awaited_input()};
+        int ready = poll(waited, has_ended ? 2 : 4, has_ended ? LAST_WORDS_MS : -1);
         if (ready == 0)
             break;
         for (int which = 0; which < 2; which++)
             if (waited[which].revents)
                 take(&streams[which]);
+        if (waited[3].revents)
+            pass_input();
         if (waited[2].revents) {
-            struct signalfd_siginfo told;
+            struct signalfd_siginfo told = {0};
             (void)!read(signals, &told, sizeof told);
+            if (told.ssi_signo == SIGUSR1)
+                end_input();
             has_ended = waitpid(sandbox, &status, WNOHANG) == sandbox;
         }
     }

@@ -11,11 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import aiohttp
+import msgspec
 import pytest
 from tests.component.embedded.endpoint.conftest import HOST, Visitors, written
 from tests.component.embedded.endpoint.pods import Pods, a_pod
 from tests.component.embedded.endpoint.running import LIMIT_S, processes, shell, started, until
 
+from kubevirt.api.core.pod import Pod
 from kubevirt.apiserver.auth.authority import Authority, Wanted
 from kubevirt.base.clock import SystemClock
 from kubevirt.embedded.node.endpoint import endpoint as endpoint_module
@@ -309,3 +311,69 @@ async def test_what_a_container_says_is_heard(
 
     assert b"before" not in attached.said[1]
     assert b"err\n" in attached.said[2]
+
+
+def listener(name: str, **more: object) -> Pod:
+    own = {"name": "main", "image": "x", "stdin": True, **more}
+    return msgspec.convert(
+        {"metadata": {"name": name, "namespace": "default"}, "spec": {"containers": [own]}}, Pod
+    )
+
+
+async def test_what_is_said_to_a_container_is_heard_and_answered(
+    server: aiohttp.ClientSession, attempts: Path, keeper: Keeper, pods: Pods
+) -> None:
+    script = "while read -r line; do echo you said $line; done; echo over"
+    listening = await started(attempts / "0", keeper, shell(script, has_input=True))
+    pods.add(listener("web", stdinOnce=True), main=[listening])
+
+    async with connected(server, streams="input output") as attached:
+        await attached.send(0, b"hello\n")
+        await attached.until_said(b"you said hello\n")
+        await attached.send(255, b"\0")
+        assert await attached.ended() == {"status": "Success"}
+
+    assert attached.said[1] == b"you said hello\nover\n"
+
+
+async def test_a_container_listens_to_one_after_the_other(
+    server: aiohttp.ClientSession, attempts: Path, keeper: Keeper, pods: Pods
+) -> None:
+    script = "while read -r line; do echo you said $line; done; echo over"
+    listening = await started(attempts / "0", keeper, shell(script, has_input=True))
+    pods.add(listener("web"), main=[listening])
+
+    for word in (b"one", b"two"):
+        async with connected(server, streams="input output") as attached:
+            await attached.send(0, word + b"\n")
+            await attached.until_said(b"you said " + word)
+            await attached.send(255, b"\0")
+
+    assert listening.is_running
+
+
+async def test_a_container_that_does_not_listen_goes_on_speaking(
+    server: aiohttp.ClientSession, attempts: Path, keeper: Keeper, pods: Pods
+) -> None:
+    script = "while :; do echo word; sleep 0.05; done"
+    deaf = await started(attempts / "0", keeper, shell(script, has_input=True))
+    pods.add(listener("web"), main=[deaf])
+
+    async with connected(server, streams="input output") as attached:
+        for _ in range(5):  # more than the pipes on the way hold
+            await attached.send(0, b"x" * 50_000)
+        attached.said[1] = b""
+        await attached.until_said(b"word\n" * 5)
+        deaf.signal(signal.SIGKILL)
+        assert await attached.ended() == {"status": "Success"}
+
+
+async def test_a_terminal_of_a_container_is_told_not_to_be_there(
+    server: aiohttp.ClientSession, attempt: Attempt, pods: Pods
+) -> None:
+    pods.add(listener("web", tty=True), main=[attempt])
+
+    code, words = await asked(server, "/attach/default/web/main?input=1&output=1&tty=1")
+
+    assert code == 501
+    assert "has no terminal here" in words

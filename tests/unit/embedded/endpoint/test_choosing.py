@@ -137,15 +137,15 @@ def test_a_command_for_nobody(found: Located | None, code: int, words: str) -> N
 LISTENING = msgspec.convert(
     {
         "metadata": {"name": "web", "namespace": "default"},
-        "spec": {"containers": [{"name": "a", "image": "x", "stdin": True}]},
+        "spec": {"containers": [{"name": "a", "image": "x", "stdin": True, "tty": True}]},
     },
     Pod,
 )
 
 
-def test_whoever_wants_to_be_heard_is_told_that_nobody_listens(running: Attempt) -> None:
+def test_whoever_comes_with_keys_is_told_that_there_is_no_terminal(running: Attempt) -> None:
     found = Located(pod=LISTENING, attempts=[running])
-    with pytest.raises(NotServed, match="has no standard input here") as refused:
+    with pytest.raises(NotServed, match="has no terminal here") as refused:
         choosing.for_attachment(found, "a", has_input=True)
     assert refused.value.code == 501
 

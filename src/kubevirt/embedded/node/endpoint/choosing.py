@@ -5,6 +5,7 @@ People and programs know the words of kubelets, so these are theirs.
 
 from typing import Final
 
+from kubevirt.api.core.container import Container
 from kubevirt.api.core.pod import ContainerState, ContainerStatus, Pod
 from kubevirt.embedded.node.endpoint.finding import Located
 from kubevirt.embedded.node.endpoint.refusals import NotServed
@@ -41,22 +42,27 @@ def for_command(located: Located | None, container: str) -> Attempt:
 
 
 def for_attachment(located: Located | None, container: str, *, has_input: bool) -> Attempt:
-    """The one that runs. Whoever has something to say to a container that would listen elsewhere is told
-    that none here does.
-    """
+    """The one that runs. Whoever comes with keys for a terminal is told that there is none."""
     attempt = for_command(located, container)
-    if has_input and located and _listens(located.pod, container):
+    own = _spec(located.pod, container) if located else None
+    if has_input and own and own.stdin and own.tty:
         raise NotServed(
             501,
-            f'container "{container}" has no standard input here, whatever its pod asks for;'
+            f'container "{container}" has no terminal here, whatever its pod asks for;'
             " use exec, or attach without input",
         )
     return attempt
 
 
-def _listens(pod: Pod, container: str) -> bool:
+def has_input_once(located: Located | None, container: str) -> bool:
+    """Whether the input of a container ends with the first who attaches to it."""
+    own = _spec(located.pod, container) if located else None
+    return bool(own and own.stdin_once)
+
+
+def _spec(pod: Pod, container: str) -> Container | None:
     known = (*pod.spec.init_containers, *pod.spec.containers) if pod.spec else ()
-    return any(each.name == container and each.stdin for each in known)
+    return next((each for each in known if each.name == container), None)
 
 
 def _previous(located: Located, state: ContainerState | None, pod: str, container: str) -> Attempt:

@@ -24,6 +24,7 @@ from kubevirt.embedded.node.endpoint.finding import Finder
 from kubevirt.embedded.node.endpoint.log_queries import is_set
 from kubevirt.embedded.node.endpoint.refusals import NotServed
 from kubevirt.embedded.runtime import logs
+from kubevirt.embedded.runtime.attaching import attached
 from kubevirt.embedded.runtime.growth import Growth
 from kubevirt.embedded.runtime.joining import Streams
 from kubevirt.embedded.runtime.keeper import Keeper
@@ -131,10 +132,11 @@ class Front:
         self, request: web.BaseRequest, namespace: str, pod: str, container: str, uid: str
     ) -> web.StreamResponse:
         streams = _streams(request.query)
-        attempt = choosing.for_attachment(
-            self._finder.find(namespace, pod, container, uid), container, has_input=streams.stdin
-        )
-        return await sessions.attachment(request, attempt, streams, self._growth)
+        located = self._finder.find(namespace, pod, container, uid)
+        attempt = choosing.for_attachment(located, container, has_input=streams.stdin)
+        is_once = choosing.has_input_once(located, container)
+        with attached(attempt, has_input=streams.stdin, is_once=is_once) as ear:
+            return await sessions.attachment(request, attempt, streams, ear, self._growth)
 
 
 def _streams(query: Mapping[str, str]) -> Streams:

@@ -6,6 +6,7 @@ does not read what the client has sent: then nobody looks at the connection, so 
 
 import select
 from collections.abc import Sequence
+from contextlib import suppress
 
 from aiohttp import web
 
@@ -24,6 +25,7 @@ from kubevirt.embedded.node.endpoint.channels import (
 )
 from kubevirt.embedded.node.endpoint.refusals import NotServed
 from kubevirt.embedded.runtime import logs
+from kubevirt.embedded.runtime.attaching import Ear
 from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.ends import End, readable
 from kubevirt.embedded.runtime.growth import Growth
@@ -55,13 +57,19 @@ async def command(
 
 
 async def attachment(
-    request: web.BaseRequest, attempt: Attempt, streams: Streams, growth: Growth
+    request: web.BaseRequest, attempt: Attempt, streams: Streams, ear: Ear, growth: Growth
 ) -> web.StreamResponse:
-    """What a container says from now on, a line at a time: it comes from its log. It has no input."""
+    """What a container says from now on, a line at a time: it comes from its log. What is said to it goes
+    in as soon as its answer would be heard.
+    """
     socket = await _opened(request, streams)
     channels = Channels(socket)
+    wanted = {Channel.STDOUT: streams.stdout, Channel.STDERR: streams.stderr}
+    heard = [_Heard(channel) for channel, is_wanted in wanted.items() if is_wanted]
     code = await first_of(
-        _overheard(channels, attempt, streams, growth), _listened(channels, None), _hung_up(request)
+        _overheard(channels, attempt, heard, growth),
+        _answered(channels, ear, heard),
+        _hung_up(request),
     )
     await _closed(channels, None if code is None else outcomes.ended(0, ()))
     return socket
@@ -111,18 +119,16 @@ async def _passed_on(end: End | None, channels: Channels, channel: Channel, done
     done.open()
 
 
-async def _listened(channels: Channels, found: Joined | None) -> int | None:
+async def _listened(channels: Channels, found: Joined | Ear) -> int | None:
     """Does what the client says until it is gone."""
     while said := await channels.receive():
-        if found is None:
-            continue
         match said:
             case Input(data=data) if found.stdin:
                 if not await found.stdin.write(data):
                     found.close_stdin()
             case InputEnded():
                 found.close_stdin()
-            case Resized(width=columns, height=rows):
+            case Resized(width=columns, height=rows) if isinstance(found, Joined):
                 found.resize(columns, rows)
     return None
 
@@ -137,25 +143,38 @@ async def _hung_up(request: web.BaseRequest) -> int | None:
     return None
 
 
+class _Heard:
+    """One stream of a container."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.begun = Latch()
+        self.done = Latch()
+
+
 async def _overheard(
-    channels: Channels, attempt: Attempt, streams: Streams, growth: Growth
+    channels: Channels, attempt: Attempt, heard: Sequence[_Heard], growth: Growth
 ) -> int | None:
-    wanted = {Channel.STDOUT: streams.stdout, Channel.STDERR: streams.stderr}
-    done = {channel: Latch() for channel, is_wanted in wanted.items() if is_wanted}
-    async with background(
-        *(_log_passed_on(channels, attempt, each, growth, latch) for each, latch in done.items())
-    ):
-        for latch in done.values():
-            await latch.wait()
+    async with background(*(_log_passed_on(channels, attempt, each, growth) for each in heard)):
+        for each in heard:
+            await each.done.wait()
+    with suppress(Retry):  # its keeper is just going
+        await attempt.ended()
     return 0
 
 
+async def _answered(channels: Channels, ear: Ear, heard: Sequence[_Heard]) -> int | None:
+    for each in heard:
+        await each.begun.wait()
+    return await _listened(channels, ear)
+
+
 async def _log_passed_on(
-    channels: Channels, attempt: Attempt, channel: Channel, growth: Growth, done: Latch
+    channels: Channels, attempt: Attempt, heard: _Heard, growth: Growth
 ) -> None:
     async def put(chunk: bytes) -> None:
-        await channels.send(channel, chunk)
+        await channels.send(heard.channel, chunk)
 
-    wanted = Wanted(tail=0, is_followed=True, stream=channel.name.lower())
-    await logs.copy(attempt, wanted, put, growth)
-    done.open()
+    wanted = Wanted(tail=0, is_followed=True, stream=heard.channel.name.lower())
+    await logs.copy(attempt, wanted, put, growth, begun=heard.begun.open)
+    heard.done.open()
