@@ -40,6 +40,8 @@ _KILLED: Final = 137
 _LOCK_S: Final = 0.05
 _SIGNAL_S: Final = 0.02
 """Between two looks whether a sandbox that has just begun has its first process."""
+_REFUSAL: Final = "UnexpectedAdmissionError"
+"""Devices are not to be had: a kubelet does not let such a pod in, and whoever made it makes another."""
 _IMAGE_REASONS: Final = ("ErrImagePull", "ErrImageNeverPull", "InvalidImageName")
 
 
@@ -55,6 +57,7 @@ class Worker(Protocol):
     @property
     def is_going_down(self) -> bool: ...
     def poke(self) -> None: ...
+    def refuse(self, reason: str, message: str) -> None: ...
     def tell(self, happening: Happening) -> None: ...
     def begin(
         self, key: tuple[str, ...], work: Callable[[], Coroutine[Any, Any, None]]
@@ -145,7 +148,10 @@ class PodContainers:
                 self._worker.pod, container, number, self._memory, self._worker.parts
             )
         except NotNow as error:
-            self._set_back(name, error, "")
+            if error.reason == _REFUSAL and not self._memory.has_begun:
+                self._worker.refuse(error.reason, error.message)
+            else:
+                self._set_back(name, error, "")
         except KubevirtError as error:
             self._set_back(name, NotNow("CreateContainerError", str(error)), "")
         else:

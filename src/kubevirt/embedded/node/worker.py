@@ -147,6 +147,11 @@ class PodWorker:
     def is_going_down(self) -> bool:
         return self._ceiling_s is not None
 
+    def refuse(self, reason: str, message: str) -> None:
+        """The pod is not let in, or is sent away before anything of it has begun."""
+        self.memory.verdict = Verdict(reason=reason, message=message, is_refusal=True)
+        self.tell(Happening(reason=reason, message=message, is_warning=True))
+
     def begin(self, key: Key, work: Work) -> None:
         """Beside everything else, unless it is on its way already."""
         if key in self._in_flight or self._tasks is None:
@@ -219,8 +224,7 @@ class PodWorker:
         is_ending = policy.is_ending(self._pod, memory.seen(()), self._parts.clock.now())
         refusal = None if is_ending else self._judge(self._pod)
         if refusal is not None:
-            memory.verdict = refusal
-            self.tell(Happening(reason=refusal.reason, message=refusal.message, is_warning=True))
+            self.refuse(refusal.reason, refusal.message)
         elif not is_ending:
             self._let_in()
 

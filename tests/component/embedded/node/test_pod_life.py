@@ -308,6 +308,11 @@ async def test_a_pod_that_must_not_be_root_and_would_be_is_told_so(world: World)
             "PodFeatureUnsupported",
             "privileged",
         ),
+        (
+            {"main": {"env": [{"name": "DEVICE", "value": "1"}]}},
+            "UnexpectedAdmissionError",
+            "Allocate failed due to no device",
+        ),
         ({"nodeSelector": {"size": "huge"}}, "NodeAffinity", "node affinity/selector"),
         (
             {"main": {"resources": {"requests": {"cpu": "9999"}}}},
@@ -315,7 +320,7 @@ async def test_a_pod_that_must_not_be_root_and_would_be_is_told_so(world: World)
             "Node didn't have enough resource: cpu, requested: 9999000, used: 0, capacity: ",
         ),
     ],
-    ids=["hostPID", "hostIPC", "privileged", "elsewhere", "too large"],
+    ids=["hostPID", "hostIPC", "privileged", "no device", "elsewhere", "too large"],
 )
 async def test_a_pod_that_cannot_run_here_is_refused_with_the_reason(
     world: World, more: dict[str, Any], reason: str, words: str

@@ -78,6 +78,8 @@ class NoDevices:
     capacity: Mapping[str, tuple[int, int]] = {}
 
     async def allocate(self, pod: Pod, container: Container) -> Allocated:
+        if any(each.name == "DEVICE" for each in container.env):
+            raise NotNow("UnexpectedAdmissionError", "Allocate failed due to no device")
         return Allocated()
 
     def free(self, uid: str) -> None:
