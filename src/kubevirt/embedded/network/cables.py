@@ -43,9 +43,13 @@ class Cable(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def lay(settings: NetworkSettings, cable: Cable, mtu: int) -> None:
-    """Any number of times: what is there stays, what is missing is made."""
-    with _namespace(cable) as inside, Kernel() as kernel:
+    """Any number of times, also after a crash at any step: what is there stays, what is missing is made."""
+    inside, is_new = _namespace(cable)
+    with inside, Kernel() as kernel:
         link = kernel.find(cable.link)
+        if link is not None and is_new:
+            kernel.delete(link)  # its other end is in a namespace that nobody finds any more
+            link = None
         if link is None:
             link = kernel.add_veth(
                 cable.link,
@@ -54,7 +58,8 @@ def lay(settings: NetworkSettings, cable: Cable, mtu: int) -> None:
                 peer_mac=mac_of(cable.address),
                 mtu=mtu,
             )
-            for key, value in _switches(cable.link):
+        for key, value in _switches(cable.link):
+            if kernel.setting(key) != value:
                 kernel.set_setting(key, value)
         if not link.is_up:
             kernel.set_up(link)
@@ -87,9 +92,10 @@ def remove(link: str, path: Path) -> None:
     netns.remove(path)
 
 
-def _namespace(cable: Cable) -> Namespace:
+def _namespace(cable: Cable) -> tuple[Namespace, bool]:
+    """With whether it was made now."""
     try:
-        return Namespace.at(cable.path)
+        return Namespace.at(cable.path), False
     except (NamespaceGone, NetworkFailed):
         # None yet, or a file that was one before the machine was started anew.
         netns.remove(cable.path)
@@ -99,7 +105,7 @@ def _namespace(cable: Cable) -> Namespace:
     except BaseException:
         made.close()
         raise
-    return made
+    return made, True
 
 
 def _furnish(settings: NetworkSettings, cable: Cable) -> None:
