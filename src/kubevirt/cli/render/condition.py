@@ -24,7 +24,9 @@ def _rows(condition: Condition) -> Iterator[tuple[str, str]]:
         yield "process", f"{condition.process.pid}, {memory}, since {condition.process.started}"
     for node in condition.nodes:
         yield node.name, "ready" if node.is_ready else f"not ready: {node.message}"
-    if condition.state is State.UP:
+    if condition.state is State.UP and condition.trouble:
+        yield "nodes, pods", condition.trouble
+    elif condition.state is State.UP:
         counts = (f"{count} {phase}" for phase, count in condition.pods.items())
         yield "pods", ", ".join(counts) or "none"
         yield "kubeconfig", condition.kubeconfig

@@ -1,6 +1,7 @@
 """How a home is, seen from outside: its folder, its process, what its API server says."""
 
 import asyncio
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -50,7 +51,7 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     kubeconfig: str = ""
     log: str = ""
     trouble: str = ""
-    """Why it is not as it should be."""
+    """Why it is not as it should be, or why no more is known."""
 
 
 async def look(home: Home) -> Condition:
@@ -70,6 +71,8 @@ async def look(home: Home) -> Condition:
         kubeconfig=str(home.kubeconfig),
         log=str(home.log),
     )
+    if not os.access(home.kubeconfig, os.R_OK):
+        return msgspec.structs.replace(condition, trouble="only root may ask it for more")
     try:
         async with asyncio.timeout(ASK_S):
             nodes, pods = await _ask(home)

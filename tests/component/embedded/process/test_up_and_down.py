@@ -68,6 +68,12 @@ def test_status_follows_the_home(virtctl: Virtctl) -> None:
     assert (down.code, "down; bring it up" in down.out) == (3, True)
 
 
+def test_a_plain_user_sees_that_it_is_up(virtctl: Virtctl) -> None:
+    virtctl.up()
+    told = virtctl("status", uid=65534)
+    assert (told.code, "only root may ask it for more" in told.out) == (0, True)
+
+
 def test_down_of_a_home_that_is_not_up_says_so(virtctl: Virtctl) -> None:
     nothing = virtctl("down")
     assert (nothing.code, "there is no embedded home" in nothing.err) == (0, True)
