@@ -15,7 +15,8 @@ from typing import Any
 from clusterup import binaries, errors, progress, settings
 from kubevirt.cli import exit_codes
 
-_START_LIMIT_S = 120
+_LIMIT_S = 180
+"""Longer than pods are given to end, and virtctl waits for that."""
 _NODE_PLACE = "network/nodes"
 """Below the home, where the network namespaces of further nodes are."""
 
@@ -83,7 +84,7 @@ def _state(chosen: settings.Settings) -> dict[str, Any]:
         [*_words(chosen, "status"), "-o", "json"],
         capture_output=True,
         check=False,
-        timeout=_START_LIMIT_S,
+        timeout=_LIMIT_S,
     )
     try:
         found: dict[str, Any] = json.loads(done.stdout)
@@ -94,7 +95,7 @@ def _state(chosen: settings.Settings) -> dict[str, Any]:
 
 def _virtctl(chosen: settings.Settings, *words: str) -> None:
     """It says itself what it does and why it cannot."""
-    done = subprocess.run(_words(chosen, *words), check=False, timeout=_START_LIMIT_S)
+    done = subprocess.run(_words(chosen, *words), check=False, timeout=_LIMIT_S)
     if done.returncode != exit_codes.OK:
         raise errors.ClusterError(f"`virtctl {words[0]}` did not work")
 
