@@ -58,6 +58,13 @@ def command(
 
 def _is_up(home: Home) -> int:
     found = home.process
+    if found and found.is_ending:
+        click.echo(
+            f"virtctl: {home.path} is going down, and pods are given the time to end that they are promised; "
+            "bring it up when that is done",
+            err=True,
+        )
+        return exit_codes.CONFLICT
     where = f" at {found.url}" if found else ", or about to be"
     click.echo(f"{home.path} is up already{where}; stop it with: virtctl down", err=True)
     return exit_codes.OK

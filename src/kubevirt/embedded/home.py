@@ -68,6 +68,8 @@ class Process(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     version: str
     """Of the program."""
     started: str
+    is_ending: bool = False
+    """It was told to end, and gives pods the time that they are promised."""
 
     @property
     def is_of_this_boot(self) -> bool:
@@ -219,6 +221,12 @@ class Home:
 
     def enter(self, process: Process) -> None:
         self._write("process.json", msgspec.json.encode(process))
+
+    def begin_to_leave(self) -> None:
+        """For whoever looks; a disk that is full keeps nobody from ending."""
+        if found := self.process:
+            with suppress(OSError):
+                self.enter(msgspec.structs.replace(found, is_ending=True))
 
     def leave(self) -> None:
         """In good order: nothing of the process is left on the machine."""

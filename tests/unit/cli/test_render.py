@@ -78,6 +78,7 @@ def test_a_home_that_is_up_shows_its_nodes_and_pods() -> None:
         (State.DOWN, "down; bring it up with"),
         (State.DIED, "its process died"),
         (State.STARTING, "starting"),
+        (State.STOPPING, "stopping"),
         (State.SILENT, "does not answer: it is deaf"),
     ],
 )

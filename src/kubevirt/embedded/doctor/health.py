@@ -13,6 +13,8 @@ def process(condition: Condition) -> Iterator[Finding]:
             yield note(name, "the home is not up")
         case State.STARTING:
             yield note(name, "the home is about to be up")
+        case State.STOPPING:
+            yield note(name, "the home is going down")
         case State.UP:
             pid = found.pid if found else 0
             yield ok(name, f"{pid}, {condition.memory_bytes / (1 << 20):.0f} MiB")

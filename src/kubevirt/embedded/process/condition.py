@@ -28,6 +28,7 @@ class State(Enum):
     DOWN = "down"
     STARTING = "starting"
     UP = "up"
+    STOPPING = "stopping"
     SILENT = "silent"
     """A process runs, and its API server does not answer."""
     DIED = "died"
@@ -63,6 +64,10 @@ async def look(home: Home) -> Condition:
         return Condition(home=str(home.path), state=state, process=found, log=str(home.log))
     if found is None:
         return Condition(home=str(home.path), state=State.STARTING, log=str(home.log))
+    if found.is_ending:
+        return Condition(
+            home=str(home.path), state=State.STOPPING, process=found, log=str(home.log)
+        )
     condition = Condition(
         home=str(home.path),
         state=State.UP,

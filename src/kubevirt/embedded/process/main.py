@@ -103,6 +103,7 @@ async def _live(home: Home, settings: Settings, listener: Listener) -> None:
             _log.info("ready", url=settings.url, took_s=ready.took_s)
             _settle()
             await ended.wait()
+            home.begin_to_leave()
             _log.info("stopping")
             await parts.stop(STOP_S, hurry)
         await clearing.clear_machine(home)

@@ -44,7 +44,8 @@ def _stop(home: Home) -> None:
     except ProcessLookupError:
         return
     try:
-        _ask_to_end(pidfd, pid)
+        if not _is_ending(home):  # a second signal would cut short what pods are promised
+            _ask_to_end(pidfd, pid)
         readable, _, _ = select.select([pidfd], [], [], PATIENCE_S)
     finally:
         os.close(pidfd)
@@ -54,6 +55,11 @@ def _stop(home: Home) -> None:
             f"ended with: kill -9 {pid}; virtctl down",
             reason="Timeout",
         )
+
+
+def _is_ending(home: Home) -> bool:
+    found = home.process
+    return found is not None and found.is_ending
 
 
 def _ask_to_end(pidfd: int, pid: int) -> None:

@@ -118,6 +118,7 @@ def test_files_of_the_future_tell_of_a_clock_that_was_set_back(home: Home) -> No
         (State.ABSENT, Verdict.NOTE),
         (State.DOWN, Verdict.NOTE),
         (State.STARTING, Verdict.NOTE),
+        (State.STOPPING, Verdict.NOTE),
         (State.UP, Verdict.OK),
         (State.SILENT, Verdict.WARNING),
         (State.DIED, Verdict.WARNING),
