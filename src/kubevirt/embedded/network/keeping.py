@@ -24,9 +24,9 @@ from kubevirt.embedded.network.services.fronts import Front, fronts
 from kubevirt.embedded.network.services.rules import NameServers, Place, table
 from kubevirt.embedded.network.settings import NetworkSettings
 from kubevirt.embedded.network.switchboard import Switchboard
-from kubevirt.host.net import table as nftables
 from kubevirt.host.net.alarm import LINKS, RULES, Alarm
 from kubevirt.host.net.netns import Namespace
+from kubevirt.host.net.table import Loader
 from kubevirt.kube.informer import Informer
 
 TOGETHER_S: Final = 0.03
@@ -72,6 +72,7 @@ class Rules:
         self._machine = machine
         self._known = known
         self._names = names
+        self._loader = Loader()
         self._flows: set[Flow] = set()
         self._lock = asyncio.Lock()
 
@@ -90,7 +91,7 @@ class Rules:
         async with self._lock:
             found = self._fronts()
             wanted = table(self._place, found, self._servers)
-            if await self._machine.run(lambda: nftables.load(wanted)):
+            if await self._machine.run(lambda: self._loader.load(wanted)):
                 log.info("rules loaded", chains=len(wanted.chains))
             before, self._flows = self._flows, flows(found)
             if gone := sorted(before - self._flows):

@@ -10,6 +10,7 @@ from functools import partial
 from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Final
+from weakref import WeakValueDictionary
 
 from kubevirt.base.errors import KubevirtError
 from kubevirt.base.log import get_logger
@@ -36,8 +37,8 @@ class Switchboard:
         self._leases = Leases(settings.folder / "leases", settings.pod_range, settings.first_pod)
         self._laid: dict[str, Cable] = {}
         """By the pod's UID, or a name that is no UID for a node: what this process has seen laid."""
-        self._lock = asyncio.Lock()
-        """Between mending and taking away: nothing is mended that is on its way out."""
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """One for each owner: nothing is mended that is on its way out."""
         self._room = asyncio.Semaphore(AT_ONCE)
 
     def close(self) -> None:
@@ -55,41 +56,48 @@ class Switchboard:
         self, node: str, uid: str, name: str, switches: Mapping[str, str]
     ) -> tuple[Path, IPv4Address]:
         """The namespace and the address of a pod; what is there is found again."""
-        lease = self._leases.take(uid, node, name)
-        cable = self._laid.get(uid)
-        if cable is None:
-            cable = self._pod_cable(uid, IPv4Address(lease.address), switches)
-            async with self._room:
-                await self._machine.run(partial(self._lay, cable))
-            self._laid[uid] = cable
+        async with self._turn(uid):
+            lease = self._leases.take(uid, node, name)
+            cable = self._laid.get(uid)
+            if cable is None:
+                cable = self._pod_cable(uid, IPv4Address(lease.address), switches)
+                async with self._room:
+                    await self._machine.run(partial(self._lay, cable))
+                self._laid[uid] = cable
         return cable.path, cable.address
 
     async def disconnect(self, uid: str) -> None:
-        self._laid.pop(uid, None)
-        link, path = self.settings.link(uid), self._path(uid)
-        async with self._lock:
-            await self._machine.run(partial(cables.remove, link, path))
-        self._leases.give_back(uid)
+        async with self._turn(uid):
+            self._laid.pop(uid, None)
+            await self._remove(uid)
 
     async def mend(self) -> None:
-        async with self._lock:
-            laid = dict(self._laid)
-            seen = await self._machine.run(partial(gateway.make, self.settings))
-            self._mtu = seen.mtu
-            for owner, cable in laid.items():
-                if owner in self._laid and not cables.is_laid(seen.links, seen.routes, cable):
-                    await self._plug_in(owner, cable)
+        laid = dict(self._laid)
+        seen = await self._machine.run(partial(gateway.make, self.settings))
+        self._mtu = seen.mtu
+        for owner, cable in laid.items():
+            if not cables.is_laid(seen.links, seen.routes, cable):
+                async with self._turn(owner):
+                    if owner in self._laid:
+                        await self._plug_in(owner, cable)
 
     async def take_away(self) -> None:
-        """All of it."""
-        async with self._lock:
-            owners = [*self._leases.all, *map(_of_node, self.settings.nodes[1:])]
-            self._laid.clear()
+        """All of it. Nobody may connect or mend meanwhile."""
+        owners = [*self._leases.all, *map(_of_node, self.settings.nodes[1:])]
+        self._laid.clear()
+        async with asyncio.TaskGroup() as tasks:
             for owner in owners:
-                link, path = self.settings.link(owner), self._path(owner)
-                await self._machine.run(partial(cables.remove, link, path))
-                self._leases.give_back(owner)
-            await self._machine.run(partial(gateway.take_away, self.settings))
+                tasks.create_task(self._remove(owner))
+        await self._machine.run(partial(gateway.take_away, self.settings))
+
+    async def _remove(self, owner: str) -> None:
+        async with self._room:
+            link, path = self.settings.link(owner), self._path(owner)
+            await self._machine.run(partial(cables.remove, link, path))
+        self._leases.give_back(owner)
+
+    def _turn(self, owner: str) -> asyncio.Lock:
+        return self._turns.setdefault(owner, asyncio.Lock())
 
     def node_path(self, node: str) -> Path | None:
         """Of its namespace; None for the machine's own."""

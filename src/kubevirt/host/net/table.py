@@ -1,6 +1,7 @@
 """A table of nftables as a whole: what it should hold, what it holds, and the one step between the two.
 
-    await machine.run(lambda: table.load(wanted))   # whether there was anything to do
+    loader = Loader()
+    await machine.run(lambda: loader.load(wanted))  # whether there was anything to do
 
 The kernel takes a transaction whole or not at all, so a packet meets the old table or the new one. What
 rules have learnt (sets that they fill themselves) stays as it is while its set does.
@@ -48,12 +49,29 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     collections: Mapping[str, Collection] = {}
 
 
-def load(wanted: Table) -> bool:
-    """In the calling thread's namespace. Tells whether the table was any different."""
-    change = changes(wanted, listed(wanted.name))
-    if change is not None:
-        nft.apply(change)
-    return change is not None
+class Loader:
+    """Loads one table again and again, and knows when there is nothing to do.
+
+    Versions of nft write some things down in other words than they were told. So it is remembered how the
+    table was listed right after it was loaded: while it is listed so, it is as it should be.
+    """
+
+    def __init__(self) -> None:
+        self._wanted: Table | None = None
+        self._listed = ""
+
+    def load(self, wanted: Table) -> bool:
+        """In the calling thread's namespace. Tells whether the table was any different."""
+        present = listed(wanted.name)
+        if present and wanted == self._wanted and _comparable(present, wanted) == self._listed:
+            return False
+        change = changes(wanted, present)
+        if change is not None:
+            nft.apply(change)
+            present = listed(wanted.name)
+        self._wanted = wanted
+        self._listed = _comparable(present, wanted) if present else ""
+        return change is not None
 
 
 def unload(name: str) -> None:
@@ -141,8 +159,7 @@ def _steps(wanted: Table, present: Table) -> Iterator[Json]:
     kept = {
         name
         for name, collection in wanted.collections.items()
-        if name in present.collections
-        and dict(collection.declaration) == dict(present.collections[name].declaration)
+        if name in present.collections and _is_alike(collection, present.collections[name])
     }
     yield from _taken_away(wanted, present, kept)
     for name, chain in wanted.chains.items():
@@ -156,6 +173,15 @@ def _steps(wanted: Table, present: Table) -> Iterator[Json]:
     for name, chain in wanted.chains.items():
         for rule in chain.rules:
             yield {"add": {"rule": {**_in(wanted, chain=name), "expr": list(rule)}}}
+
+
+def _is_alike(one: Collection, other: Collection) -> bool:
+    """But for flags, of which the kernel has some that nobody gave."""
+    return all(
+        one.declaration.get(key) == other.declaration.get(key)
+        for key in _DECLARED
+        if key != "flags"
+    )
 
 
 def _taken_away(wanted: Table, present: Table, kept: set[str]) -> Iterator[Json]:
