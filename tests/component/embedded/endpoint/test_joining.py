@@ -386,4 +386,4 @@ async def test_many_commands_at_once(attempt: Attempt, keeper: Keeper) -> None:
     assert [task.result() for task in tasks] == [
         Outcome(code=n, output=f"{n}\n".encode()) for n in range(40)
     ]
-    assert open_files() == before
+    assert open_files() <= before  # what others left open may be closed meanwhile
