@@ -50,9 +50,18 @@ def _findings(settings: NetworkSettings) -> list[Finding]:
 def _told(obstacle: Obstacle, links: str) -> Finding:
     rule = f"the rule with handle {obstacle.handle}" if obstacle.handle else "the policy"
     words = f"{rule} of the nftables chain “{obstacle.place}” stops {obstacle.packet.what}"
-    side = "oifname" if obstacle.packet.state == "established" else "iifname"
-    command = f'nft insert rule {obstacle.place} {side} "{links}" accept'
+    command = _command(obstacle, links)
     return warning(FIREWALL, words, f"let them pass, by its own program or with: {command}")
+
+
+def _command(obstacle: Obstacle, links: str) -> str:
+    """Chains that iptables made must be changed by it: it does not understand others' rules in them."""
+    is_answer = obstacle.packet.state == "established"
+    if obstacle.family == "ip" and obstacle.table == "filter" and obstacle.chain.isupper():
+        side = "-o" if is_answer else "-i"
+        return f"iptables -I {obstacle.chain} {side} {links.replace('*', '+')} -j ACCEPT"
+    side = "oifname" if is_answer else "iifname"
+    return f'nft insert rule {obstacle.place} {side} "{links}" accept'
 
 
 def _uplink() -> str:

@@ -56,14 +56,28 @@ async def test_the_way_out_helps(world: World) -> None:
     async with a_web_server(world.outside, worlds.OUTSIDE, 80, "outside"):
         await rules(
             world,
-            "add table ip filter",
-            "add chain ip filter FORWARD { type filter hook forward priority 0; policy drop; }",
+            "add table ip wall",
+            "add chain ip wall forward { type filter hook forward priority 0; policy drop; }",
         )
         assert await fetch(pod.namespace, f"http://{worlds.OUTSIDE}", patience_s=1) is None
         for each in await found(world):
             await rules(world, each.way_out.partition("with: nft ")[2])
         assert await fetch(pod.namespace, f"http://{worlds.OUTSIDE}") == "outside"
         assert [each.verdict for each in await found(world)] == [Verdict.OK]
+
+
+async def test_a_chain_of_iptables_is_changed_by_iptables(world: World) -> None:
+    await rules(
+        world,
+        "add table ip filter",
+        "add chain ip filter FORWARD { type filter hook forward priority 0; policy drop; }",
+    )
+    ways = [each.way_out.partition("with: ")[2] for each in await found(world)]
+    links = f"{world.settings.link_prefix}+"
+    assert ways == [
+        *2 * [f"iptables -I FORWARD -i {links} -j ACCEPT"],
+        f"iptables -I FORWARD -o {links} -j ACCEPT",
+    ]
 
 
 async def test_a_rule_is_named_by_its_handle(world: World) -> None:
