@@ -32,7 +32,9 @@ class PodMemory:
         found = folder.state()
         if found is None:
             fresh = State(session=records.new_session(), boot_id=boot_id)
-            return cls(folder, fresh, {}, is_known=False)
+            # Attempts without it: the power went before it was written. What runs must be seen.
+            tries = sighting.tries(pod, folder, fresh.session)
+            return cls(folder, fresh, tries, is_known=bool(folder.all_attempts()))
         if found.boot_id == boot_id and not found.is_down:
             tries = sighting.tries(pod, folder, found.session)
             return cls(folder, found, tries, is_known=True)

@@ -290,9 +290,17 @@ class PodContainers:
             return signal.Signals[asked if asked.startswith("SIG") else f"SIG{asked}"]
         return signal.SIGTERM
 
+    async def end(self, attempt: Attempt) -> None:
+        """At once, whatever it is."""
+        while attempt.is_running:
+            await self._send(attempt, signal.SIGKILL)
+            await self._worker.parts.clock.sleep(_LOCK_S)
+
     async def _signal(self, name: str, number: int, what: signal.Signals) -> None:
+        await self._send(self._attempt(name, number), what)
+
+    async def _send(self, attempt: Attempt, what: signal.Signals) -> None:
         """To the container's first process, which may be about to be there."""
-        attempt = self._attempt(name, number)
         while attempt.is_running:
             with attempt.pinned() as pidfd:
                 if pidfd is not None:

@@ -198,7 +198,11 @@ class PodWorker:
             self._leave()
 
     async def _forget(self) -> None:
-        """The folder that components know goes only if nothing of anybody is in it."""
+        """The folder that components know goes only if nothing of anybody is in it; our own only when
+        nothing runs in it, not even what the pod does not name.
+        """
+        for attempt in self.memory.folder.all_attempts():
+            await self._containers.end(attempt)
         folder = self._parts.settings.pod_folder(self.memory.folder.uid)
         with suppress(OSError):
             (folder / "etc-hosts").unlink(missing_ok=True)

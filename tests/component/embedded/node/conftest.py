@@ -14,3 +14,4 @@ async def world(tmp_path: Path, keeper_program: Path) -> AsyncIterator[World]:
             yield world
         finally:
             world.kill_all()
+        assert worlds.left_over(tmp_path) == []

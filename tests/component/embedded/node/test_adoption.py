@@ -27,6 +27,7 @@ from tests.component.embedded.node.world import (
 
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.commands import ENVIRONMENT, Process, spawn
+from kubevirt.embedded.runtime.attempt import Attempt
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="sandboxes of pods are made by root")
 
@@ -49,6 +50,20 @@ def keepers(pod: Pod, world: World) -> list[int]:
     """The attempts of all containers that run."""
     attempts = world.records(pod).all_attempts()
     return [int(attempt.folder.name) for attempt in attempts if attempt.is_running]
+
+
+def keeper_of(attempt: Attempt) -> int:
+    """Its number, for when its folder is gone."""
+    return int(msgspec.json.decode((attempt.folder / "started.json").read_bytes())["keeper"])
+
+
+def is_alive(process: int) -> bool:
+    """One that has ended may wait for long until somebody takes note."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
 
 
 def first_process(world: World, pod: Pod, number: int = 0) -> str:
@@ -126,13 +141,14 @@ async def test_a_pod_whose_object_is_gone_is_stopped(world: World) -> None:
         await world.create(a_pod("web"))
         pod = await world.until("web", is_ready)
     (attempt,) = world.records(pod).all_attempts()
+    keeper = keeper_of(attempt)
 
     await world.delete("web", grace_period_s=0)
     assert attempt.is_running
 
     async with world.node():
         await until(lambda: not world.records(pod).folder.exists())
-    assert not attempt.is_running
+    assert not is_alive(keeper)
 
 
 async def test_what_is_left_of_a_pod_without_any_record_is_stopped(world: World) -> None:
@@ -142,9 +158,11 @@ async def test_what_is_left_of_a_pod_without_any_record_is_stopped(world: World)
     await world.delete("web", grace_period_s=0)
     for name in ("pod.json", "state.json"):
         (world.records(pod).folder / name).unlink()
+    keeper = keeper_of(world.records(pod).attempt("main", 0))
 
     async with world.node():
         await until(lambda: not world.records(pod).folder.exists())
+    assert not is_alive(keeper)
 
 
 async def test_a_grace_period_goes_on_where_it_was(world: World) -> None:
@@ -200,8 +218,7 @@ def machine_goes_down(world: World, pod: Pod) -> None:
     records = world.records(pod)
     for attempt in records.all_attempts():
         if attempt.is_running:
-            started = msgspec.json.decode((attempt.folder / "started.json").read_bytes())
-            os.kill(started["keeper"], signal.SIGKILL)
+            os.kill(keeper_of(attempt), signal.SIGKILL)
     state = records.state()
     assert state is not None
     records.keep_state(msgspec.structs.replace(state, boot_id="another"))

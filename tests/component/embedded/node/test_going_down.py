@@ -1,6 +1,7 @@
 """How containers are asked and stopped: hooks, signals, grace, probes."""
 
 import asyncio
+import fcntl
 import os
 import time
 from typing import Any
@@ -81,11 +82,14 @@ async def test_a_pod_that_is_removed_by_force_is_stopped_nevertheless(world: Wor
         await world.create(a_pod("web", DEAF, terminationGracePeriodSeconds=600))
         pod = await world.until("web", is_ready)
         folder = world.records(pod).folder
+        lock = (world.records(pod).attempt("main", 0).folder / "lock").open("rb")
 
         await world.delete("web", grace_period_s=0)
 
         await world.until_gone("web")
         await until(lambda: not folder.exists())
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # the keeper has let it go
 
 
 async def test_a_hook_after_the_start_runs_before_a_container_counts_as_up(world: World) -> None:

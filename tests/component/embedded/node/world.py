@@ -7,7 +7,7 @@ devices; what those do is tested where they are.
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -287,3 +287,14 @@ async def until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(LIMIT_S):
         while not holds():  # noqa: ASYNC110  # nobody tells
             await asyncio.sleep(0.02)
+
+
+def left_over(folder: Path) -> list[str]:
+    """Processes of sandboxes whose folder is gone: nobody would ever find them again."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            place = str((process / "cwd").readlink())
+            if place.startswith(str(folder)) and place.endswith(" (deleted)"):
+                found.append(f"{process.name} {place}")
+    return found
