@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,6 +88,13 @@ class Virtctl:
 
 @pytest.fixture
 def virtctl() -> Iterator[Virtctl]:
+    with a_home() as caller:
+        yield caller
+
+
+@contextmanager
+def a_home() -> Iterator[Virtctl]:
+    """Not there yet; whatever becomes of it, nothing is left of it afterwards."""
     if os.geteuid() != 0:
         pytest.skip("an embedded home is root's: run as root")
     # Not pytest's own folder: the path of a home has to be short.

@@ -1,7 +1,7 @@
 """Pods of a home as tests make them, wait for them and listen to them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from tests.component.embedded.process.conftest import Virtctl
@@ -67,6 +67,12 @@ async def until(client: Client, name: str, holds: Callable[[Pod], bool]) -> Pod:
     except TimeoutError:
         pass
     raise AssertionError(f"it never came to that: {last}")
+
+
+async def comes_true(holds: Callable[[], Awaitable[bool]]) -> None:
+    async with asyncio.timeout(LIMIT_S):
+        while not await holds():  # noqa: ASYNC110  # nothing tells of it
+            await asyncio.sleep(0.05)
 
 
 async def told(client: Client, name: str, reason: str) -> str:
