@@ -1,9 +1,19 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 from tests.component.embedded.node import world as worlds
 from tests.component.embedded.node.world import World
+
+from clusterup import ports
+
+
+@pytest.fixture
+def a_port() -> Iterator[int]:
+    """On the loopback address, nobody else's for as long as the test runs."""
+    port = ports.take()
+    yield port.number
+    port.release()
 
 
 @pytest.fixture

@@ -197,12 +197,12 @@ async def test_other_probes_wait_for_the_one_of_the_start(world: World) -> None:
         assert status_of(pod).started
 
 
-async def test_http_and_connections_are_asked_for(world: World) -> None:
-    script = "exec python3 -m http.server --bind 127.0.0.1 18431 --directory /usr/share"
-    ports = [{"name": "web", "containerPort": 18431}]
+async def test_http_and_connections_are_asked_for(world: World, a_port: int) -> None:
+    script = f"exec python3 -m http.server --bind 127.0.0.1 {a_port} --directory /usr/share"
+    ports = [{"name": "web", "containerPort": a_port}]
     http = {"path": "/", "port": "web", "httpHeaders": [{"name": "Host", "value": "x.example"}]}
     readiness = probe(httpGet=http)
-    startup = probe(tcpSocket={"port": 18431}, failureThreshold=60)
+    startup = probe(tcpSocket={"port": a_port}, failureThreshold=60)
     async with world.node():
         await world.create(
             a_pod(
