@@ -374,6 +374,22 @@ def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+async def test_a_command_that_comes_early_sees_nothing_of_the_machine(
+    attempts: Path, keeper: Keeper
+) -> None:
+    """While a sandbox is put together its first process still has the machine around it."""
+    (attempts / "marker").touch()
+    for number in range(8):
+        attempt = Attempt(attempts / str(number))
+        await attempt.start(WAITING, keeper)
+
+        script = f"ls {attempts}/marker /oldroot 2>/dev/null; cat /proc/1/comm"
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(said(attempt, keeper, script)) for _ in range(4)]
+
+        assert {task.result().output for task in tasks} == {b"sleep\n"}
+
+
 async def test_many_commands_at_once(attempt: Attempt, keeper: Keeper) -> None:
     before = open_files()
 
