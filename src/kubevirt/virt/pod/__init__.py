@@ -1,0 +1,1 @@
+"""The launcher's pod: from a VirtualMachineInstance to the pod in which it runs."""

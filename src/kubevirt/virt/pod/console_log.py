@@ -1,0 +1,42 @@
+"""The guest's serial console as the log of a container, for instances that ask for it.
+
+kubectl logs virt-launcher-testvm-x7k2p -c guest-console-log
+"""
+
+from typing import Final
+
+from kubevirt.api.core.container import Container, ResourceRequirements, VolumeMount
+from kubevirt.virt.pod import folders, security
+from kubevirt.virt.pod.launch import Launch
+
+NAME: Final = "guest-console-log"
+RESOURCES: Final = ResourceRequirements(
+    requests={"cpu": "5m", "memory": "2M"}, limits={"cpu": "15m", "memory": "20M"}
+)
+
+
+def containers(launch: Launch) -> tuple[Container, ...]:
+    """One that starts before the launcher and ends after it; coreutils' `tail` is all it takes."""
+    devices = launch.devices
+    if not devices.log_serial_console or devices.autoattach_serial_console is False:
+        return ()
+    own = launch.config.support.get(NAME)
+    resources = ResourceRequirements(
+        requests={**RESOURCES.requests, **(own.requests if own else {})},
+        limits={**RESOURCES.limits, **(own.limits if own else {})},
+    )
+    layout = launch.layout
+    return (
+        Container(
+            name=NAME,
+            image=launch.config.launcher_image,
+            image_pull_policy=launch.config.pull_policy,
+            command=("/usr/bin/tail", "-n", "+1", "-F", layout.serial_log(launch.uid)),
+            resources=resources,
+            restart_policy="Always",
+            security_context=security.CONTAINER,
+            volume_mounts=(
+                VolumeMount(name=folders.PRIVATE, mount_path=layout.private, read_only=True),
+            ),
+        ),
+    )
