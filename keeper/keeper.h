@@ -8,8 +8,8 @@
  *                    [CGROUP ...] -- UID GID ... -- COMMAND ...                  as for enter
  *
  * `run` outlives the program that started it, and is all that has to: it is the parent of one
- * sandbox, writes down what the container says and how it ended (into the folder that it is started
- * in), and is gone. `furnish` is the first step inside a sandbox: it puts volumes in their places.
+ * sandbox, passes on what is said to the container (input.h), writes down what the container says
+ * (log.h) and how it ended, all in the folder that it is started in, and is gone. `furnish` is the first step inside a sandbox: it puts volumes in their places.
  * `enter` is the last one: it takes away every right that was not given and becomes the command.
  * `join` takes a command into a container that runs.
  *

@@ -1,7 +1,8 @@
 """The node's endpoint: what the API server asks a node for its users, as it asks any kubelet.
 
 endpoint.py     the port, its certificate and who may come: the place to begin reading
-front.py        which request goes where
+access.py       who may come
+front.py        which request goes where; refusals.py
 finding.py      how the endpoint finds containers: the port to the node's pods
 choosing.py     which try of a container a request is about, in a kubelet's words
 log_queries.py  what is wanted of a log
