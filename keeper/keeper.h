@@ -9,9 +9,10 @@
  *
  * `run` outlives the program that started it, and is all that has to: it is the parent of one
  * sandbox, passes on what is said to the container (input.h), writes down what the container says
- * (log.h) and how it ended, all in the folder that it is started in, and is gone. `furnish` is the first step inside a sandbox: it puts volumes in their places.
- * `enter` is the last one: it takes away every right that was not given and becomes the command.
- * `join` takes a command into a container that runs.
+ * (log.h) and how it ended, all in the folder that it is started in, and is gone. `furnish` is the
+ * first step inside a sandbox: it puts volumes in their places. `enter` is the last one: it takes away
+ * every right that was not given and becomes the command. `join` takes a command into a container that
+ * runs.
  *
  * Open files are the interface, since paths mean something else inside. Those that a caller gives, by
  * their numbers or - for none, are moved to numbers that everybody below knows:
