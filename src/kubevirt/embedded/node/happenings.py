@@ -86,12 +86,12 @@ def pulling(container: str, image: str) -> Happening:
     return Happening(reason="Pulling", message=f'Pulling image "{image}"', container=container)
 
 
-def pulled(container: str, image: str, took_s: float, size_bytes: int) -> Happening:
+def pulled(container: str, image: str, took_s: float, size_bytes: int = 0) -> Happening:
+    """The size is told where it is known."""
     took = f"{took_s * 1000:.0f}ms" if took_s < 1 else f"{took_s:.3f}".rstrip("0").rstrip(".") + "s"
-    text = (
-        f'Successfully pulled image "{image}" in {took} ({took} including waiting).'
-        f" Image size: {size_bytes} bytes."
-    )
+    text = f'Successfully pulled image "{image}" in {took} ({took} including waiting).'
+    if size_bytes:
+        text += f" Image size: {size_bytes} bytes."
     return Happening(reason="Pulled", message=text, container=container)
 
 

@@ -42,9 +42,15 @@ _LOOK_S: Final = 0.003
 
 async def image_for(pod: Pod, container: Container, parts: Parts) -> Image:
     credentials = await environment_sources.pull_secrets(pod, parts)
-    policy = container.image_pull_policy or "IfNotPresent"
-    image = await parts.neighbours.images.get(container.image or "", policy, credentials)
-    parts.tell(pod, happenings.present(container.name, container.image or ""))
+    policy, name = container.image_pull_policy or "IfNotPresent", container.image or ""
+    began = parts.clock.monotonic()
+    image = await parts.neighbours.images.get(name, policy, credentials)
+    if image.is_pulled:
+        took_s = parts.clock.monotonic() - began
+        parts.tell(pod, happenings.pulling(container.name, name))
+        parts.tell(pod, happenings.pulled(container.name, name, took_s))
+    else:
+        parts.tell(pod, happenings.present(container.name, name))
     return image
 
 

@@ -46,6 +46,8 @@ class Image(msgspec.Struct, frozen=True, kw_only=True):
     root: Path | None = None
     """Its files, unpacked, never written to; None for the built-in image, which is this machine's /usr."""
     config: ImageConfig = ImageConfig()
+    is_pulled: bool = False
+    """A registry was asked for it just now."""
 
 
 class Images(Protocol):

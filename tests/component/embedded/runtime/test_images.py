@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 from aiohttp import web
 from tests.component.embedded.runtime.containers import IS_ROOT, ONLY_ROOT
@@ -198,8 +199,10 @@ async def test_an_image_is_pulled_once_and_then_present(
 
     # The registry is gone, and so is the process that pulled.
     later = ImageStore(ImageSettings(folder=tmp_path / "images"), clock)
-    assert await later.get(name, "IfNotPresent") == image
-    assert await later.get(name, "Never") == image
+    assert image.is_pulled
+    present = msgspec.structs.replace(image, is_pulled=False)
+    assert await later.get(name, "IfNotPresent") == present
+    assert await later.get(name, "Never") == present
     assert (await refused(later, name, "Always")).reason == "ErrImagePull"
     left = [each for each in (tmp_path / "images/downloads").iterdir() if each.suffix != ".lock"]
     assert left == []

@@ -145,7 +145,7 @@ class ImageStore:
                 refusal = error
             else:
                 self._remember(wanted, unpacked.digest)
-                return _image(wanted, unpacked)
+                return msgspec.structs.replace(_image(wanted, unpacked), is_pulled=True)
         raise refusal or RuntimeError("nobody was asked")
 
     async def _from_registry(
