@@ -12,7 +12,7 @@ from typing import Any, Final
 from kubevirt.base import commands
 from kubevirt.base.errors import KubevirtError
 from kubevirt.embedded.doctor.finding import Finding, ok, warning
-from kubevirt.embedded.network import firewall
+from kubevirt.embedded.network import firewall, ranges
 from kubevirt.embedded.network.firewall import Obstacle
 from kubevirt.embedded.network.gateway import LINK_PREFIX
 from kubevirt.embedded.network.settings import NetworkSettings
@@ -22,6 +22,7 @@ from kubevirt.host.net.kernel import Kernel
 from kubevirt.host.net.netns import Namespace
 
 FIREWALL: Final = "firewall"
+RANGES: Final = "addresses"
 RULESET_LIMIT: Final = 64 << 20
 
 
@@ -39,6 +40,28 @@ async def findings(settings: NetworkSettings, machine: Namespace | None = None) 
 
 
 def _findings(settings: NetworkSettings) -> list[Finding]:
+    return [*_of_ranges(settings), *_of_rules(settings)]
+
+
+def _of_ranges(settings: NetworkSettings) -> list[Finding]:
+    """A home keeps the ranges that it chose when they were free: somebody may have come later."""
+    with Kernel() as kernel:
+        names = {each.index: each.name for each in kernel.links()}
+        routes = [(to, names.get(index, "")) for to, index in kernel.route_destinations()]
+    theirs = [(to, link) for to, link in routes if not link.startswith(LINK_PREFIX)]
+    found = ranges.overlapping((settings.pods, settings.services), theirs)
+    return [
+        warning(
+            RANGES,
+            f"the machine reaches {their} by {link}, and the home has {own} for itself: where both have an "
+            "address, pods and Services come first",
+            "give the other network other addresses, or begin anew with: virtctl down --delete-data",
+        )
+        for own, their, link in found
+    ]
+
+
+def _of_rules(settings: NetworkSettings) -> list[Finding]:
     links = f"{settings.link_prefix}*"
     wanted = firewall.packets(f"{settings.link_prefix}00000000", _uplink())
     found = firewall.obstacles(_ruleset(), wanted)

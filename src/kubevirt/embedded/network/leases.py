@@ -97,10 +97,9 @@ class Leases:
         found: dict[str, Lease] = {}
         taken: set[str] = set()
         for name in self._root.listdir(limit=_MOST):
-            if not name.endswith(_SUFFIX):
-                continue
-            lease = self._decoded(name)
+            lease = self._decoded(name) if name.endswith(_SUFFIX) else None
             if lease is None or lease.address in taken or _file(lease.uid) != name:
+                # Begun when somebody was killed, cut short by a loss of power, or of another range.
                 log.warning("a lease that means nothing is removed", file=name)
                 self._root.unlink(name, missing_ok=True)
                 continue

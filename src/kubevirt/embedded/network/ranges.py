@@ -44,6 +44,22 @@ def choose(taken: Iterable[str]) -> Ranges:
     return Ranges(str(pods), str(services))
 
 
+def overlapping(
+    ours: Iterable[str], others: Iterable[tuple[str, str]]
+) -> list[tuple[str, str, str]]:
+    """Pure. Which of our ranges others reach into that came later: ours, theirs, and the link of theirs.
+    `others` are destinations of routes, each with its link.
+    """
+    return [
+        (text, destination, link)
+        for destination, link in others
+        if isinstance(found := ip_network(destination, strict=False), IPv4Network)
+        and found.prefixlen
+        for text in ours
+        if IPv4Network(text).overlaps(found)
+    ]
+
+
 def _first_free(usual: str, others: list[IPv4Network]) -> IPv4Network:
     for candidate in _candidates(IPv4Network(usual)):
         if not any(candidate.overlaps(other) for other in others):

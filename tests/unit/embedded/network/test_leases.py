@@ -54,6 +54,7 @@ def test_what_was_given_back_is_the_last_to_be_given_again(tmp_path: Path) -> No
     ("name", "content"),
     [
         ("torn.json", b""),
+        (".1234.tmp", b'{"uid": "begun", "address": "10.244.0.20", "node": "n"}'),
         ("torn.json", b'{"uid": "torn"'),
         ("away.json", b'{"uid": "away", "address": "192.0.2.1", "node": "n"}'),
         ("liar.json", b'{"uid": "another", "address": "10.244.0.20", "node": "n"}'),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubevirt.base.errors import ConfigError
-from kubevirt.embedded.network.ranges import PODS, SERVICES, choose
+from kubevirt.embedded.network.ranges import PODS, SERVICES, choose, overlapping
 
 
 def test_the_usual_ranges_are_kept_where_they_are_free() -> None:
@@ -38,3 +38,14 @@ def test_what_is_chosen_overlaps_nothing(routes: list[tuple[int, int, int]]) -> 
     found = [IPv4Network(each) for each in choose(map(str, taken))]
     assert not found[0].overlaps(found[1])
     assert not any(each.overlaps(other) for each in found for other in taken)
+
+
+def test_only_what_reaches_into_our_ranges_is_told() -> None:
+    ours = ("10.244.0.0/16", "10.96.0.0/16")
+    routes = [
+        ("0.0.0.0/0", "eth0"),
+        ("10.244.7.0/24", "vpn"),
+        ("192.168.0.0/24", "eth0"),
+        ("fd00::/64", "eth0"),
+    ]
+    assert overlapping(ours, routes) == [("10.244.0.0/16", "10.244.7.0/24", "vpn")]
