@@ -468,6 +468,8 @@ ARGUED = {
     # No program is started: the manager copies itself before it has threads, to prepare a guest in memory
     # that is given back. It ends when the manager's end of their line is closed, whoever closed it.
     "components/launcher/preparer.py: os.fork",
+    # `virtctl up` leaves the process of a home behind, and nobody is left to wait for it.
+    "embedded/process/daemon.py: os.posix_spawn",
 }
 
 
