@@ -73,13 +73,16 @@ def _is_up(home: Home) -> int:
 def _stay(wishes: Wishes, told: Listener, *, is_merging: bool) -> int:
     from kubevirt.embedded.process import main  # noqa: PLC0415  # all parts of a Kubernetes
 
-    return main.run(wishes, _Greeting(told, is_merging=is_merging), is_apart=False)
+    greeting = _Greeting(told, is_merging=is_merging)
+    main.run(wishes, greeting, is_apart=False)
+    return greeting.code
 
 
 class _Greeting:
     """Shows steps as they come, and greets when all are done."""
 
     def __init__(self, told: Listener, *, is_merging: bool) -> None:
+        self.code = exit_codes.OK
         self._told = told
         self._is_merging = is_merging
 
@@ -88,7 +91,7 @@ class _Greeting:
         if isinstance(event, Ready):
             _greet(event, is_merging=self._is_merging)
         elif isinstance(event, Failed):
-            _failed(event)
+            self.code = _failed(event)
 
 
 def _failed(event: Failed) -> int:
