@@ -1,0 +1,44 @@
+"""Events of an instance, in KubeVirt's words."""
+
+from typing import Final
+
+from kubevirt.virt.happening import Happening
+
+DEFINED: Final = Happening("Created", "VirtualMachineInstance defined.")
+STARTED: Final = Happening("Started", "VirtualMachineInstance started.")
+ASKED_TO_SHUT_DOWN: Final = Happening("ShuttingDown", "Signaled Graceful Shutdown")
+DELETED: Final = Happening("Deleted", "Signaled Deletion")
+STOPPING: Final = Happening("Deleted", "VirtualMachineInstance stopping")
+SHUT_DOWN: Final = Happening("Stopped", "The VirtualMachineInstance was shut down.")
+CRASHED: Final = Happening("Stopped", "The VirtualMachineInstance crashed.", is_warning=True)
+
+
+def pod_created(name: str) -> Happening:
+    return Happening("SuccessfulCreate", f"Created virtual machine pod {name}")
+
+
+def pod_not_created(why: str) -> Happening:
+    return Happening("FailedCreate", f"Error creating pod: {why}", is_warning=True)
+
+
+def pod_deleted(name: str) -> Happening:
+    return Happening("SuccessfulDelete", f"Deleted virtual machine pod {name}")
+
+
+def pod_not_deleted(name: str, why: str) -> Happening:
+    return Happening(
+        "FailedDelete", f"Failed to delete virtual machine pod {name}: {why}", is_warning=True
+    )
+
+
+def handed_over(node: str) -> Happening:
+    return Happening("SuccessfulHandOver", f"Pod ownership transferred to the node {node}")
+
+
+def out_of_sync(reason: str, message: str) -> Happening:
+    """A cause that stands in the condition Synchronized, told once when it appears."""
+    return Happening(reason, message, is_warning=True)
+
+
+def pod_lost(message: str) -> Happening:
+    return Happening("Stopped", message, is_warning=True)

@@ -1,0 +1,56 @@
+"""A machine's state in one word: the first that fits, in KubeVirt's order."""
+
+from datetime import datetime
+
+from kubevirt.api.instance import VirtualMachineInstance
+from kubevirt.api.machine import VirtualMachine, VirtualMachineStartFailure
+from kubevirt.virt.conditions import FALSE, PAUSED, POD_SCHEDULED, SYNCHRONIZED, found, is_true
+from kubevirt.virt.instance import phases
+from kubevirt.virt.machine import backoff
+
+
+def of(
+    vm: VirtualMachine,
+    vmi: VirtualMachineInstance | None,
+    failure: VirtualMachineStartFailure | None,
+    now: datetime,
+) -> str:
+    if vm.metadata.deletion_timestamp is not None:
+        return "Terminating"
+    if vmi is not None and not phases.is_final(vmi):
+        return _of_living(vmi)
+    if backoff.until(failure, now):
+        return "CrashLoopBackOff"
+    return "Stopped"
+
+
+def _of_living(vmi: VirtualMachineInstance) -> str:
+    if phases.is_ending(vmi):
+        return "Stopping"
+    if _is_migrating(vmi):
+        return "Migrating"
+    if is_true(vmi.status.conditions, PAUSED):
+        return "Paused"
+    if vmi.status.phase == phases.RUNNING:
+        return "Running"
+    if vmi.status.phase in phases.UNSCHEDULED | {phases.SCHEDULED}:
+        return _obstacle(vmi) or "Starting"
+    return "WaitingForReceiver" if vmi.status.phase == "WaitingForSync" else "Unknown"
+
+
+def _is_migrating(vmi: VirtualMachineInstance) -> bool:
+    state = vmi.status.migration_state
+    return state is not None and state.start_timestamp is not None and not state.completed
+
+
+def _obstacle(vmi: VirtualMachineInstance) -> str | None:
+    """What keeps it from starting, if it has a word of its own."""
+    conditions = vmi.status.conditions
+    synchronized = found(conditions, SYNCHRONIZED)
+    cause = synchronized.reason if synchronized and synchronized.status == FALSE else None
+    if cause == "FailedPvcNotFound":
+        return "ErrorPvcNotFound"
+    scheduled = found(conditions, POD_SCHEDULED)
+    if scheduled and scheduled.status == FALSE and scheduled.reason == "Unschedulable":
+        return "ErrorUnschedulable"
+    return cause if cause in {"ErrImagePull", "ImagePullBackOff"} else None
