@@ -32,6 +32,8 @@ LINK_PREFIX: Final = "kvp"
 USUAL_MTU: Final = 1500
 FORWARDERS: Final = "forwarders.json"
 _LIMIT: Final = 65536
+_MACHINES_FORWARDING: Final = "net/ipv4/ip_forward"
+"""Once it is on, the switches of links are no business of ours."""
 
 
 class NameTaken(ConfigError):  # noqa: N818  # it is what the name is
@@ -82,7 +84,7 @@ def make(settings: NetworkSettings) -> Look:
         # So that the machine itself has an address to ask Services from, and asks nobody outside.
         if (settings.services, link.index) not in found.routes:
             kernel.add_route(link, Route(destination=settings.services, gateway=None))
-        _let_through(kernel, settings, found.uplinks)
+        _let_through(kernel, settings, found)
         if kernel.journal.changes:
             log.info("the gateway was made or mended", changes=kernel.journal.changes[:20])
         return found
@@ -117,23 +119,32 @@ def _is_ours(link: Seen, settings: NetworkSettings) -> bool:
     return link.kind in ("dummy", "bridge") and link.mac == settings.gateway_mac
 
 
-def _let_through(kernel: Kernel, settings: NetworkSettings, uplinks: Sequence[Seen]) -> None:
-    off = [link.name for link in uplinks if kernel.setting(_forwarding(link.name)) == "0"]
-    if not off:
-        return
-    _write(settings, sorted({*_read(settings), *off}))  # before it is done: a crash forgets nothing
+def _let_through(kernel: Kernel, settings: NetworkSettings, found: Look) -> None:
+    """What another home has switched on is ours, too: the last one switches it off."""
+    uplinks = [link.name for link in found.uplinks]
+    off = [name for name in uplinks if kernel.setting(_forwarding(name)) == "0"]
+    shared = [name for name in uplinks if name not in off] if _others(found, settings) else []
+    known = _read(settings)
+    if (off or {*shared} - {*known}) and kernel.setting(_MACHINES_FORWARDING) == "0":
+        # Before it is done: a crash forgets nothing.
+        _write(settings, sorted({*known, *off, *shared}))
     for name in off:
         kernel.set_setting(_forwarding(name), "1")
 
 
+def _others(found: Look, settings: NetworkSettings) -> bool:
+    """Whether there are other homes on this machine."""
+    own = (settings.link_prefix, settings.gateway_link)
+    return any(
+        name.startswith((LINK_PREFIX, GUEST_LINK_PREFIX)) and not name.startswith(own)
+        for name in found.links
+    )
+
+
 def _stop_letting_through(kernel: Kernel, settings: NetworkSettings) -> None:
     """Unless somebody else needs it by now: another home, or the whole machine."""
-    others = [
-        link.name
-        for link in kernel.links()
-        if link.name.startswith((LINK_PREFIX, GUEST_LINK_PREFIX))
-    ]
-    if not others and kernel.setting("net/ipv4/ip_forward") == "0":
+    found = Look(links={each.name: each for each in kernel.links()}, routes=frozenset())
+    if not _others(found, settings) and kernel.setting(_MACHINES_FORWARDING) == "0":
         for name in _read(settings):
             if kernel.setting(_forwarding(name)) == "1":
                 kernel.set_setting(_forwarding(name), "0")

@@ -24,6 +24,10 @@ from tests.component.host.net_world import a_web_server, address, fetch, in_kern
 from kubevirt.base.clock import Clock
 from kubevirt.embedded.network import gateway
 from kubevirt.embedded.network.gateway import NameTaken
+from kubevirt.embedded.network.services import rules
+from kubevirt.embedded.network.services.rules import Place
+from kubevirt.embedded.network.settings import NetworkSettings
+from kubevirt.embedded.network.switchboard import Switchboard
 from kubevirt.embedded.node.neighbours import NotNow
 from kubevirt.host.net import netns, table
 from kubevirt.host.net.alarm import LINKS, Alarm
@@ -159,6 +163,41 @@ def _left(folder: Path, pid: int | None) -> list[str]:
         *(line for line in mounts if str(folder) in line),
         *([f"process {pid}"] if Path(f"/proc/{pid}").exists() else []),
     ]
+
+
+async def test_two_homes_on_one_machine_leave_each_other_alone(
+    world: World, tmp_path: Path
+) -> None:
+    pod = await world.pod("pod")
+    settings = NetworkSettings(
+        folder=tmp_path / "other",
+        api_port=1,
+        home_id="0" * 8,
+        pods="10.202.0.0/16",
+        services="10.203.0.0/16",
+    )
+    other = Switchboard(settings, world.machine)
+    await other.open()
+    path, _ = await other.connect("node01", "uid", "default/other", {})
+    with Namespace.at(path) as inside:
+        async with a_web_server(world.outside, OUTSIDE, 80, "outside"):
+            await world.networks.tear_down_all()
+            assert in_kernel(world.machine, lambda kernel: kernel.setting(FORWARDING)) == "1"
+            # Its rules are loaded by whoever knows its Services; here it has none.
+            place = Place(
+                table=settings.table,
+                links=f"{settings.link_prefix}*",
+                gateway=str(settings.gateway),
+                pods=settings.pods,
+                services=settings.services,
+            )
+            await world.machine.run(lambda: table.Loader().load(rules.table(place, [])))
+            assert await fetch(inside, f"http://{OUTSIDE}") == "outside"
+    await other.take_away()
+    other.close()
+    assert set(links_in(world.machine)) == {"lo", "eth0"}
+    assert in_kernel(world.machine, lambda kernel: kernel.setting(FORWARDING)) == "0"
+    pod.namespace.close()
 
 
 async def test_a_name_that_somebody_else_has_is_told_in_one_sentence(
