@@ -259,7 +259,13 @@ class Place:
             return await process.exit_code(), said.decode()
 
     async def eventually(
-        self, name: str, script: str, is_it: Callable[[str], bool], limit_s: float = LIMIT_S
+        self,
+        name: str,
+        script: str,
+        is_it: Callable[[str], bool],
+        limit_s: float = LIMIT_S,
+        *,
+        container: str | None = None,
     ) -> str:
         """Runs a script in a pod until it prints what is wanted: names, addresses and files that come
         from objects change a moment after those.
@@ -268,7 +274,7 @@ class Place:
 
         async def prints_it() -> bool:
             nonlocal said
-            said = (await self.try_sh(name, script))[1]
+            said = (await self.try_sh(name, script, container))[1]
             return is_it(said)
 
         try:

@@ -1,6 +1,7 @@
 """postStart and preStop: what is run beside a container's own program."""
 
 import asyncio
+import time
 
 from tests.pods.objects import POLITE, Object, a_pod, restarts, when_told
 from tests.pods.place import Place
@@ -73,3 +74,40 @@ async def test_a_pre_stop_hook_is_done_for_a_container_that_is_not_alive(place: 
     await place.until("mortal", lambda pod: restarts(pod) == 1, "restarted")
     await place.until_ready("mortal")
     assert await place.sh("mortal", "cat /shared/hook") == "hook\n"
+
+
+async def test_a_pre_stop_hook_may_be_a_pause(place: Place) -> None:
+    script = f"echo up; {when_told('echo told')}"
+    pod = a_pod("slow", script, terminationGracePeriodSeconds=20)
+    pod["spec"]["containers"][0]["lifecycle"] = {"preStop": {"sleep": {"seconds": 3}}}
+    await place.run(pod)
+    await place.until_listening("slow")
+    began = time.monotonic()
+    async with asyncio.TaskGroup() as tasks:
+        said = tasks.create_task(place.log("slow", follow=True))
+        await place.delete("slow")
+        await place.until_gone("slow")
+    assert said.result() == "up\ntold\n"
+    assert time.monotonic() - began > 2.5
+
+
+async def test_a_pre_stop_hook_may_be_a_request(place: Place) -> None:
+    container: Object = {
+        "ports": [{"name": "web", "containerPort": 8080}],
+        "readinessProbe": {"tcpSocket": {"port": 8080}, "periodSeconds": 1},
+        "lifecycle": {"preStop": {"httpGet": {"path": "/goodbye", "port": "web"}}},
+    }
+    script = "exec busybox httpd -f -vv -p 8080 -h /tmp"
+    await place.run(a_pod("web", script, container=container, terminationGracePeriodSeconds=2))
+    async with asyncio.TaskGroup() as tasks:
+        said = tasks.create_task(place.log("web", follow=True))
+        await place.delete("web")
+        await place.until_gone("web")
+    assert "/goodbye" in said.result()
+
+
+async def test_a_post_start_request_that_nobody_answers_has_failed(place: Place) -> None:
+    container = {"lifecycle": {"postStart": {"httpGet": {"path": "/", "port": 9999}}}}
+    await place.create(a_pod("deaf", POLITE, container=container))
+    await place.until_event("deaf", "FailedPostStartHook")
+    await place.until("deaf", lambda pod: restarts(pod) >= 1, "restarted")

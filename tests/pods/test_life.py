@@ -153,3 +153,10 @@ async def test_a_waiting_container_says_why_to_kubectl(place: Place) -> None:
     await place.until("hasty", lambda pod: waits_for(pod) == "CrashLoopBackOff", "backing off")
     shown = (await place.kubectl("get", "pod", "hasty", "--no-headers")).stdout
     assert shown.split()[1:3] in (["0/1", "CrashLoopBackOff"], ["0/1", "Error"])
+
+
+async def test_containers_may_share_their_processes(place: Place) -> None:
+    one, two = a_container("one", WAIT), a_container("two", "exec sleep 54321")
+    await place.run(a_pod("pair", containers=[one, two], shareProcessNamespace=True))
+    look = "cat /proc/[0-9]*/cmdline | tr '\\0' ' '"
+    await place.eventually("pair", look, lambda said: "sleep 54321" in said, container="one")

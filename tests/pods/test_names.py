@@ -83,3 +83,12 @@ async def test_the_default_policy_is_the_nodes(place: Place) -> None:
     said = await place.output("cat /etc/resolv.conf", dnsPolicy="Default")
     assert "nameserver" in said
     assert "cluster.local" not in said
+
+
+async def test_a_host_name_may_be_the_whole_name(place: Place) -> None:
+    domain = f"one.family.{place.namespace}.svc.cluster.local"
+    said = await place.output(
+        "hostname", hostname="one", subdomain="family", setHostnameAsFQDN=True
+    )
+    # A kernel's host name has 64 bytes, and this pod's fits.
+    assert said == f"{domain}\n"

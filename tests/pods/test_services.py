@@ -2,6 +2,7 @@
 
 import json
 
+from tests.pods.home import SPARE
 from tests.pods.objects import Object, a_pod, a_service, a_web_server
 from tests.pods.place import Place
 from tests.pods.programs import udp_ask, udp_echo
@@ -162,3 +163,63 @@ async def test_pods_reach_each_other_by_their_addresses(place: Place) -> None:
     pod = await place.run(a_web_server("web"))
     await place.run(a_pod("client"))
     assert await place.sh("client", get(f"http://{pod['status']['podIP']}")) == "web\n"
+
+
+async def test_a_client_stays_with_its_pod_where_the_service_says_so(place: Place) -> None:
+    await place.create(a_service("web", sessionAffinity="ClientIP"))
+    for name in ("one", "two", "three"):
+        await place.run(a_web_server(name, metadata={"name": name, "labels": {"app": "web"}}))
+    await place.run(a_pod("client"))
+    many = f"for n in 1 2 3 4 5 6 7 8; do {get('http://web')}; done | sort -u | wc -l"
+    await place.eventually(
+        "client", get("http://web"), lambda said: said.strip() in "one two three"
+    )
+    await place.eventually("client", many, lambda said: said.strip() == "1")
+
+
+async def test_an_address_of_a_service_has_a_name(place: Place) -> None:
+    await place.create(a_service("web"))
+    await place.run(a_pod("client"))
+    words = ("get", "service", "web", "-o", "jsonpath={.spec.clusterIP}")
+    backwards = ".".join(reversed((await place.kubectl(*words)).stdout.split(".")))
+    script = look_up(f"{backwards}.in-addr.arpa.", "ptr")
+    name = f"web.{place.namespace}.svc.cluster.local"
+    await place.eventually("client", script, lambda said: name in said)
+
+
+async def test_a_service_may_be_told_its_endpoints(place: Place) -> None:
+    told = a_service("told")
+    del told["spec"]["selector"]
+    pod = await place.run(a_web_server("web"))
+    await place.create(
+        told,
+        {
+            "apiVersion": "discovery.k8s.io/v1",
+            "kind": "EndpointSlice",
+            "metadata": {"name": "told-1", "labels": {"kubernetes.io/service-name": "told"}},
+            "addressType": "IPv4",
+            "ports": [{"port": 80, "protocol": "TCP"}],
+            "endpoints": [{"addresses": [pod["status"]["podIP"]], "conditions": {"ready": True}}],
+        },
+    )
+    await place.run(a_pod("client"))
+    await place.eventually("client", get("http://told"), lambda said: said == "web\n")
+
+
+async def test_a_service_follows_a_change_of_its_selector(place: Place) -> None:
+    await place.create(a_service("web", app="one"))
+    for name in ("one", "two"):
+        await place.run(a_web_server(name))
+    await place.run(a_pod("client"))
+    await place.eventually("client", get("http://web"), lambda said: said == "one\n")
+    await place.change("web", {"spec": {"selector": {"app": "two"}}}, "Service")
+    await place.eventually("client", get("http://web"), lambda said: said == "two\n")
+
+
+async def test_a_service_is_reached_from_another_node(place: Place, spare_node: str) -> None:
+    await place.create(a_service("web"))
+    await place.run(a_web_server("web"))
+    tolerations = [{"key": SPARE, "operator": "Exists"}]
+    selector = {"kubernetes.io/hostname": spare_node}
+    await place.run(a_pod("far", nodeSelector=selector, tolerations=tolerations))
+    await place.eventually("far", get("http://web"), lambda said: said == "web\n")
