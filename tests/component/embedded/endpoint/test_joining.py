@@ -345,7 +345,9 @@ asyncio.run(main())
 
 
 async def test_a_command_ends_with_its_container(attempt: Attempt, keeper: Keeper) -> None:
-    async with joined(attempt, keeper, ["sleep", "1000"], ALL) as command:
+    script = "echo here; exec sleep 1000"
+    async with joined(attempt, keeper, ["sh", "-c", script], ALL) as command:
+        await until_shown(command.stdout, b"here")
         attempt.signal(signal.SIGKILL)
         async with asyncio.timeout(LIMIT_S):
             assert await command.wait() in (128 + signal.SIGKILL, -signal.SIGKILL, 125)
