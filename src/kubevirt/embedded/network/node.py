@@ -5,6 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.errors import KubevirtError
 from kubevirt.embedded.network import resolv_conf
@@ -13,7 +15,6 @@ from kubevirt.embedded.network.leases import NoFreeAddress
 from kubevirt.embedded.network.switchboard import Switchboard
 from kubevirt.embedded.node.neighbours import NotNow, PodNetwork
 from kubevirt.host.net import resolver
-from kubevirt.host.net.resolver import Resolver
 
 REASON: Final = "FailedCreatePodSandBox"
 SAFE_SWITCHES: Final = frozenset(
@@ -86,13 +87,10 @@ class NodeNetwork:
     def _resolver(self, pod: Pod, *, is_machines: bool) -> str:
         settings = self._switchboard.settings
         cluster = resolv_conf.Cluster(server=str(settings.dns_address), domain=settings.domain)
-        found = _machines(settings.resolver_files, is_machines=is_machines)
-        machine = resolv_conf.Machine(
+        machine = _machine(settings.resolver_files, is_machines=is_machines)
+        if not machine.servers:
             # Where nobody can be asked from here, our own asks the machine's for everybody.
-            servers=found.nameservers or (cluster.server,),
-            domains=found.search_domains,
-            options=found.options,
-        )
+            machine = msgspec.structs.replace(machine, servers=(cluster.server,))
         return resolv_conf.text(pod, cluster, machine)
 
 
@@ -103,13 +101,18 @@ def _switches(pod: Pod) -> dict[str, str]:
     return {**USUAL_SWITCHES, **own}
 
 
-def _machines(files: Sequence[Path], *, is_machines: bool) -> Resolver:
+def _machine(files: Sequence[Path], *, is_machines: bool) -> resolv_conf.Machine:
     """Whom the machine asks. From elsewhere than the machine itself, nobody on its loopback answers."""
     for file in files:
         with suppress(OSError):
-            found = resolver.parse(file.read_text(encoding="utf-8", errors="replace")[:_LIMIT])
-            if is_machines:
-                return found
-            if found.is_reachable:
-                return found.without_loopback()
-    return Resolver()
+            text = file.read_text(encoding="utf-8", errors="replace")[:_LIMIT]
+            found = resolver.parse(text)
+            if not is_machines and not found.is_reachable:
+                continue
+            reachable = found if is_machines else found.without_loopback()
+            return resolv_conf.Machine(
+                servers=reachable.nameservers,
+                domains=reachable.search_domains,
+                options=resolver.options(text),
+            )
+    return resolv_conf.Machine()

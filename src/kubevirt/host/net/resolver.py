@@ -9,7 +9,6 @@ import msgspec
 class Resolver(msgspec.Struct, frozen=True, kw_only=True):
     nameservers: tuple[str, ...] = ()
     search_domains: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
 
     @property
     def is_reachable(self) -> bool:
@@ -25,7 +24,6 @@ def parse(text: str) -> Resolver:
     """As libc reads it: the last `search` or `domain` counts, and what it cannot read it skips."""
     nameservers: list[str] = []
     domains: list[str] = []
-    options: list[str] = []
     for line in text.splitlines():
         match line.split():
             case ["nameserver", server, *_]:
@@ -33,8 +31,10 @@ def parse(text: str) -> Resolver:
                     nameservers.append(str(ip_address(server.partition("%")[0])))
             case ["search" | "domain", *names]:
                 domains = names
-            case ["options", *words]:
-                options += words
-    return Resolver(
-        nameservers=tuple(nameservers), search_domains=tuple(domains), options=tuple(options)
-    )
+    return Resolver(nameservers=tuple(nameservers), search_domains=tuple(domains))
+
+
+def options(text: str) -> tuple[str, ...]:
+    """How it is asked, of all lines that say so."""
+    words = [line.split() for line in text.splitlines()]
+    return tuple(word for line in words if line[:1] == ["options"] for word in line[1:])

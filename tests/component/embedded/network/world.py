@@ -305,7 +305,7 @@ async def lookup(namespace: Namespace, server: str, name: str, kind: int = A) ->
         labels = b"".join(bytes([len(each)]) + each.encode() for each in name.split("."))
         question = struct.pack(">HHHHHH", 7, 0x100, 1, 0, 0, 0) + labels + b"\0"
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
-            asking.settimeout(1)
+            asking.settimeout(5)
             asking.connect((server, 53))
             try:
                 asking.send(question + struct.pack(">HH", kind, 1))
