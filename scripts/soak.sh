@@ -16,6 +16,6 @@ export SOAK_STORE_KILLS="${SOAK_STORE_KILLS:-250}" SOAK_SERVER_KILLS="${SOAK_SER
 echo "soak: the process of an embedded home is killed" >&2
 SOAK_HOME_KILLS="${SOAK_HOME_KILLS:-200}" \
   .venv/bin/pytest -p no:cacheprovider -q --timeout=7200 tests/component/embedded/process/test_storm.py
-KUBEVIRT_SOAK_NODE_KILLS="${KUBEVIRT_SOAK_NODE_KILLS:-200}" KUBEVIRT_NETWORK_KILLS="${KUBEVIRT_NETWORK_KILLS:-200}" \
+SOAK_NODE_KILLS="${SOAK_NODE_KILLS:-200}" SOAK_NETWORK_KILLS="${SOAK_NETWORK_KILLS:-200}" \
   .venv/bin/pytest -p no:cacheprovider -q --timeout=7200 tests/component/embedded/node/test_adoption.py \
   tests/component/embedded/network/test_crashes.py

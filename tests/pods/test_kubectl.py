@@ -1,9 +1,10 @@
 """What a user does first, with stock kubectl."""
 
-import asyncio
-
 from tests.pods.objects import POLITE, a_pod
-from tests.pods.place import Place
+from tests.pods.place import LIMIT_S, Place
+
+from clusterup import processes
+from kubevirt.base import commands
 
 
 def run(place: Place, name: str) -> tuple[str, ...]:
@@ -22,16 +23,19 @@ async def test_run_wait_and_look(place: Place) -> None:
 
 
 async def test_a_pod_is_watched_from_its_beginning_to_its_end(place: Place) -> None:
-    watch = ("get", "pods", "--watch", "--no-headers", "--request-timeout=20s")
-    async with asyncio.TaskGroup() as tasks:
-        watched = tasks.create_task(place.kubectl(*watch, check=False))
-        await asyncio.sleep(
-            1
-        )  # for kubectl to begin; it would show a pod that is there already, too
-        await place.finish(a_pod("brief", "sleep 1"))
-        await place.delete("brief")
-        await place.until_gone("brief")
-    seen = [line.split()[2] for line in watched.result().stdout.splitlines()]
+    await place.run(a_pod("before", POLITE))
+    words = ("--namespace", place.namespace, "get", "pods", "--watch", "--no-headers")
+    env = processes.plain_environment(KUBECONFIG=place.home.kubeconfig)
+    seen: list[str] = []
+    async with commands.stream(place.home.kubectl, *words, env=env, timeout_s=LIMIT_S) as lines:
+        async for line in lines:
+            name, _, status, *_ = line.split()
+            if name == "before":  # so it has begun
+                await place.create(a_pod("brief", "sleep 1", restartPolicy="Never"))
+                continue
+            seen.append(status)
+            if status == "Completed":
+                break
     assert seen[0] == "Pending"
     assert seen.index("Running") < seen.index("Completed")
 

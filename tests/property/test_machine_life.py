@@ -33,10 +33,6 @@ class MachineLife(RuleBasedStateMachine):
 
     # virt-controller, which may be behind, and may be interrupted.
 
-    @rule()
-    def caches_catch_up(self) -> None:
-        self.world.deliver()
-
     @rule(which=st.sampled_from(["machine", "instance", "pods"]))
     def one_cache_catches_up(self, which: str) -> None:
         world = self.world
@@ -49,15 +45,17 @@ class MachineLife(RuleBasedStateMachine):
             world.cached_pods = dict(world.pods)
             world.expected = {each for each in world.expected if not each.startswith("pod")}
 
-    @rule(times=st.integers(1, 3))
-    def machine_is_looked_at(self, times: int) -> None:
-        for _ in range(times):
-            self.world.look_at_machine()
+    @rule(is_behind=st.booleans())
+    def machine_is_looked_at(self, *, is_behind: bool) -> None:
+        if not is_behind:
+            self.world.deliver()
+        self.world.look_at_machine()
 
-    @rule(times=st.integers(1, 3))
-    def instance_is_looked_at(self, times: int) -> None:
-        for _ in range(times):
-            self.world.look_at_instance()
+    @rule(is_behind=st.booleans())
+    def instance_is_looked_at(self, *, is_behind: bool) -> None:
+        if not is_behind:
+            self.world.deliver()
+        self.world.look_at_instance()
 
     @rule()
     def everybody_does_what_is_theirs(self) -> None:
@@ -71,21 +69,20 @@ class MachineLife(RuleBasedStateMachine):
     # The node.
 
     @rule()
-    def kubelet_starts_pods(self) -> None:
+    def kubelet_looks(self) -> None:
         self.world.start_pods()
-
-    @rule()
-    def kubelet_removes_pods(self) -> None:
         self.world.remove_deleted_pods()
 
     @rule(launcher_ends=st.booleans())
     def handler_looks(self, *, launcher_ends: bool) -> None:
         self.world.handle(launcher_ends=launcher_ends)
 
+    @precondition(lambda self: self.world.domain is not None)
     @rule(how=st.sampled_from([("Shutoff", "Shutdown"), ("Crashed", "Panicked")]))
     def guest_ends(self, how: tuple[str, str]) -> None:
         self.world.guest_ends(*how)
 
+    @precondition(lambda self: self.world.alive_pods())
     @rule(code=st.sampled_from([0, 1, 137]))
     def launchers_end(self, code: int) -> None:
         for uid in list(self.world.pods):
@@ -126,6 +123,7 @@ class MachineLife(RuleBasedStateMachine):
     def somebody_deletes_the_instance(self) -> None:
         self.world.delete_instance()
 
+    @precondition(lambda self: self.world.alive_pods())
     @rule()
     def somebody_deletes_pods(self) -> None:
         for uid, pod in self.world.pods.items():
@@ -137,6 +135,13 @@ class MachineLife(RuleBasedStateMachine):
     @rule()
     def somebody_deletes_the_machine(self) -> None:
         self.world.delete_machine()
+
+    @precondition(lambda self: self.world.vm is None and self.world.vmi is None)
+    @rule(strategy=st.sampled_from(STRATEGIES))
+    def somebody_creates_another_of_its_name(self, strategy: str) -> None:
+        vm = a_machine(runStrategy=strategy)
+        metadata = replace(vm.metadata, uid=self.world.uid("vm"))
+        self.world.vm = replace(vm, metadata=metadata)
 
     # What is promised.
 

@@ -22,6 +22,10 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     """Overlays and scratch disks: gone with the pod."""
     container_disks: str = "/var/run/kubevirt/container-disks"
     """Images of container disks, kept reachable by a helper for each."""
+    image_volumes: str = "/var/run/kubevirt-image-volume"
+    """Whole images of container disks, where the node mounts them and no helper is needed."""
+    kernel_image: str = "/var/run/kubevirt-kernel-boot"
+    """The whole image of a kernel, likewise."""
     devices: str = "/dev"
     """Block devices of claims in block mode."""
     service_account: str = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -101,6 +105,10 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     def container_disk(self, index: int) -> str:
         """The image inside a container disk, by the volume's place in the list."""
         return _join(self.container_disks, f"disk_{index}.img")
+
+    def image_volume(self, index: int) -> str:
+        """The whole image of a container disk, by the volume's place in the list."""
+        return _join(self.image_volumes, f"disk_{index}")
 
     def kernel_boot(self, path: str) -> str:
         name = file_name("kernel boot file", PurePosixPath(path).name)

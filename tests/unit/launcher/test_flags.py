@@ -39,6 +39,11 @@ def test_todays_additional_flags_are_taken_where_they_mean_something() -> None:
     assert settings.kvm
 
 
+def test_images_may_be_mounted_whole() -> None:
+    assert flags.settings((*NEEDED, "--image-volume"))[0].image_volumes
+    assert not flags.settings(NEEDED)[0].image_volumes
+
+
 def test_folders_may_lie_elsewhere() -> None:
     settings, _ = flags.settings((*NEEDED, "--kubevirt-share-dir=/share"))
     assert settings.layout.command_socket == "/share/sockets/launcher-sock"
@@ -69,7 +74,6 @@ def test_a_duration_is_read_as_go_writes_it(text: str, seconds: float) -> None:
         ((*NEEDED, "--no-such-flag"), "unrecognized arguments: --no-such-flag"),
         ((*NEEDED, "--hook-sidecars", "1"), "has nothing for --hook-sidecars 1"),
         ((*NEEDED, "--hypervisor", "mshv"), "has nothing for --hypervisor mshv"),
-        ((*NEEDED, "--image-volume"), "has nothing for --image-volume"),
         ((*NEEDED, "--keep-after-failure"), "has nothing for --keep-after-failure"),
         ((*NEEDED, "--simulate-crash"), "has nothing for --simulate-crash"),
         ((*NEEDED, "--libvirt-log-filters", "1:qemu"), "has nothing for --libvirt-log-filters"),

@@ -19,8 +19,10 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from kubevirt.base.errors import UserError
 
-_SKEW: Final = timedelta(minutes=5)
-"""How far into the past validity reaches, for clocks that do not quite agree."""
+_SKEW: Final = timedelta(days=1)
+"""How far into the past validity reaches: clocks do not quite agree, and one that is off by a time zone is
+set back by hours while everything runs.
+"""
 AUTHORITY_LIFE: Final = timedelta(days=3650)
 LEAF_LIFE: Final = timedelta(days=365)
 _LEFT: Final = 3

@@ -44,6 +44,7 @@ def settings(words: Sequence[str]) -> tuple[Settings, float]:
         qemu_timeout_s=given.qemu_timeout,
         grace_s=given.grace_period_seconds,
         claim_tolerance_percent=given.less_pvc_space_toleration,
+        image_volumes=given.image_volume,
         verbosity=given.v,
     )
     return made, float(given.grace_period_seconds)
@@ -103,7 +104,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--hook-sidecars", type=int, default=0, metavar="N", help="0: there are no hooks here")
     add("--disk-memory-limit", type=int, metavar="BYTES", help=argparse.SUPPRESS)
     add("--libvirt-log-filters", help=argparse.SUPPRESS)
-    for name in ("--image-volume", "--keep-after-failure", "--simulate-crash"):
+    _switch(parser, "--image-volume", "container disks are whole images that the node has mounted")
+    for name in ("--keep-after-failure", "--simulate-crash"):
         _switch(parser, name, argparse.SUPPRESS)
     add("-v", type=int, default=2, metavar="LEVEL", help="how much is logged; default 2")
     return parser
@@ -131,7 +133,6 @@ def _refuse_what_is_missing(given: argparse.Namespace) -> None:
     missing = {
         f"--hook-sidecars {given.hook_sidecars}": given.hook_sidecars > 0,
         f"--hypervisor {given.hypervisor}": given.hypervisor != "kvm",
-        "--image-volume": given.image_volume,
         "--keep-after-failure": given.keep_after_failure,
         "--simulate-crash": given.simulate_crash,
         "--libvirt-log-filters": bool(given.libvirt_log_filters),

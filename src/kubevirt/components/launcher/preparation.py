@@ -12,7 +12,7 @@ import msgspec
 from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.base.errors import UserError
-from kubevirt.components.launcher import facts
+from kubevirt.components.launcher import facts, images
 from kubevirt.components.launcher.contents import read_contents
 from kubevirt.components.launcher.disks import Disks, remove
 from kubevirt.components.launcher.preparer import Note, Offers, Order, Prepared
@@ -21,7 +21,7 @@ from kubevirt.virt.convert.conversion import convert
 from kubevirt.virt.convert.facts import Facts, HostFacts, VolumeFacts
 from kubevirt.virt.defaults.instance import with_defaults
 from kubevirt.virt.domain.xml.writing import to_xml
-from kubevirt.virt.volumes.kernel_boot import kernel_files
+from kubevirt.virt.volumes.kernel_boot import KernelFiles, kernel_files
 from kubevirt.virt.volumes.location import block_volumes
 from kubevirt.virt.volumes.planning import plan_volumes
 
@@ -41,7 +41,10 @@ class Preparation:
         vmi = with_defaults(self._understood(order.instance), KubeVirtConfiguration())
         options = _options(order.options) if order.options else None
         layout = self._settings.layout
-        plans = plan_volumes(vmi, layout, read_contents(vmi, layout))
+        contents = read_contents(vmi, layout)
+        if self._settings.image_volumes:
+            contents = msgspec.structs.replace(contents, images=images.disks(vmi, layout))
+        plans = plan_volumes(vmi, layout, contents)
         found = await self._disks.make(plans, facts.claim_sizes(vmi))
         made = tuple(path for disk in found.values() for path in disk.made)
         try:
@@ -83,21 +86,27 @@ class Preparation:
             cluster=facts.cluster_facts(options),
             layout=layout,
             firmware=self._settings.firmware,
+            kernel=self._kernel(vmi),
             volumes=_volumes(vmi, options, volumes),
             interfaces=facts.interface_facts(layout),
         )
 
     def _check_kernel(self, vmi: VirtualMachineInstance) -> None:
         """A missing kernel would be QEMU's last words in a log that nobody reads."""
-        firmware = vmi.spec.domain.firmware
-        boot = firmware.kernel_boot if firmware else None
-        files = kernel_files(boot, self._settings.layout)
+        files = self._kernel(vmi)
         for what, path in (("kernel", files.kernel), ("initrd", files.initrd)):
             if path and not Path(path).is_file():
                 raise UserError(
                     f"the {what} of kernelBoot is not at {path}; check its path in the image",
                     reason="MissingKernel",
                 )
+
+    def _kernel(self, vmi: VirtualMachineInstance) -> KernelFiles:
+        firmware = vmi.spec.domain.firmware
+        boot = firmware.kernel_boot if firmware else None
+        if self._settings.image_volumes:
+            return images.kernel(boot, self._settings.layout)
+        return kernel_files(boot, self._settings.layout)
 
     def _make_folders(self, vmi: VirtualMachineInstance) -> None:
         """Where QEMU makes its sockets, and firmware keeps its variables."""

@@ -38,6 +38,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """There is no handler: nobody else shuts the guest down when the launcher is told to end."""
     commissioned: bool = False
     """What to run comes as a file (`commission.py`), before anybody may call."""
+    image_volumes: bool = False
+    """Container disks and kernels are looked for in whole images that the node has mounted."""
     verbosity: int = 2
     """Of the log, as everywhere."""
 

@@ -30,6 +30,7 @@ from kubevirt.embedded.node.policy import (
     spec_of,
 )
 from kubevirt.embedded.node.seen import ContainerSeen, Hook, PodSeen, Tried
+from kubevirt.embedded.node.wall_time import has_gone_back
 
 
 def of_pod(pod: Pod, seen: PodSeen, now: datetime) -> Iterator[Step]:
@@ -69,7 +70,7 @@ def _container(
     if seen.running is not None:
         yield from _running(pod, container, seen.running, now)
     elif is_tried_again(pod, container, seen, is_init=is_init):
-        at = not_before(seen)
+        at = not_before(seen, now)
         if at is not None and now < at:
             yield from _wait(seen, at, now)
         elif seen.image_at_hand_for != seen.next_number:
@@ -86,10 +87,12 @@ def _wait(seen: ContainerSeen, at: datetime, now: datetime) -> Iterator[Step]:
     yield from (Wait(each) for each in changes if now < each < at)
 
 
-def not_before(seen: ContainerSeen) -> datetime | None:
+def not_before(seen: ContainerSeen, now: datetime) -> datetime | None:
     """The end of the longer of two waits: for a container that ended, and for what kept it from a try."""
-    waits = [backoff.next_start(seen.tries)] if seen.tries else []
-    if seen.setback is not None:
+    waits = []
+    if seen.tries and not has_gone_back(backoff.end_of(seen.tries[-1]), now):
+        waits.append(backoff.next_start(seen.tries))
+    if seen.setback is not None and not has_gone_back(seen.setback.at, now):
         waits.append(seen.setback.at + backoff.wait_after(seen.setback.times))
     return max(waits, default=None)
 

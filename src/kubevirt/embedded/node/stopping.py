@@ -21,6 +21,7 @@ from kubevirt.embedded.node.actions import (
 )
 from kubevirt.embedded.node.policy import all_containers, grace_s, is_sidecar, spec_of
 from kubevirt.embedded.node.seen import Hook, PodSeen, Stopping, Tried
+from kubevirt.embedded.node.wall_time import has_gone_back
 
 LEAST: Final = timedelta(seconds=2)
 """Between SIGTERM and SIGKILL, however late it is."""
@@ -51,9 +52,9 @@ def of_container(
         return
     if stopping.is_killed:
         return
-    until = stopping.since + timedelta(seconds=grace)
+    until = _end(stopping.since, timedelta(seconds=grace), now)
     if stopping.asked_at is not None:
-        last = max(until, stopping.asked_at + LEAST)
+        last = max(until, _end(stopping.asked_at, LEAST, now))
         yield Kill(container.name, tried.number) if now >= last else Wait(last)
     elif _wants_hook(container) and stopping.pre_stop is Hook.NOT_RUN and now < until:
         yield RunPreStop(container.name, tried.number, (until - now).total_seconds())
@@ -61,6 +62,10 @@ def of_container(
         yield Wait(until)
     else:
         yield Terminate(container.name, tried.number)
+
+
+def _end(since: datetime, span: timedelta, now: datetime) -> datetime:
+    return now if has_gone_back(since, now) else since + span
 
 
 def _wants_hook(container: Container) -> bool:

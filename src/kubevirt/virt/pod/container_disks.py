@@ -37,8 +37,13 @@ class Image(msgspec.Struct, frozen=True, kw_only=True):
     image: str
     pull_policy: str | None
     pull_secret: str | None
-    file: str
-    """Which the helper makes in the shared folder to be found by."""
+    index: int | None
+    """The volume's place in the list; None for a kernel."""
+
+    @property
+    def file(self) -> str:
+        """Which the helper makes in the shared folder to be found by."""
+        return KERNEL if self.index is None else f"disk_{self.index}"
 
 
 def images(launch: Launch) -> Iterator[Image]:
@@ -50,7 +55,7 @@ def images(launch: Launch) -> Iterator[Image]:
                 image=disk.image,
                 pull_policy=disk.image_pull_policy,
                 pull_secret=disk.image_pull_secret,
-                file=f"disk_{index}",
+                index=index,
             )
     if kernel := launch.kernel_image:
         yield Image(
@@ -59,7 +64,7 @@ def images(launch: Launch) -> Iterator[Image]:
             image=kernel.image,
             pull_policy=kernel.image_pull_policy,
             pull_secret=kernel.image_pull_secret,
-            file=KERNEL,
+            index=None,
         )
 
 

@@ -13,7 +13,7 @@ def credentials(launch: Launch) -> Storage:
     return Storage.together(
         mounted(
             Volume(
-                name=names.fitting(f"{secret}-access-cred"),
+                name=names.label("Secret's volume", names.fitting(f"{secret}-access-cred")),
                 secret=SecretVolumeSource(secret_name=secret),
             ),
             launch.layout.access_credential(secret),

@@ -17,7 +17,7 @@ from kubevirt.host.net.netns import Namespace
 pytestmark = worlds.marks
 
 BUILDER = Path(__file__).parent / "builder.py"
-KILLS = int(os.environ.get("KUBEVIRT_NETWORK_KILLS", "4"))
+KILLS = int(os.environ.get("SOAK_NETWORK_KILLS", "4"))
 LONGEST_S = 0.6
 
 

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="sandboxes of pods are
 
 PROGRAM = Path(__file__).parent / "node_program.py"
 ROOT = Path(__file__).parents[4]
-KILLS = int(os.environ.get("KUBEVIRT_SOAK_NODE_KILLS", "6"))
+KILLS = int(os.environ.get("SOAK_NODE_KILLS", "6"))
 
 
 @asynccontextmanager

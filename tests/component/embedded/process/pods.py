@@ -53,6 +53,11 @@ def status_of(found: Pod, name: str = "main") -> ContainerStatus:
     return next(each for each in statuses if each.name == name)
 
 
+def restarts(found: Pod, name: str = "main") -> int:
+    """Less than none before there is a status."""
+    return status_of(found, name).restart_count if found.status.container_statuses else -1
+
+
 async def until(client: Client, name: str, holds: Callable[[Pod], bool]) -> Pod:
     """Watches it: every state is seen, also those that pass."""
     last: object = None

@@ -131,7 +131,7 @@ async def test_a_pod_without_an_address_waits_for_one_and_says_so(virtctl: Virtc
             MEMORY,
             "containers run without a limit",
             marks=pytest.mark.skipif(
-                not os.path.ismount(MEMORY),  # noqa: PTH114  # while tests are collected
+                not os.path.ismount(MEMORY),  # while tests are collected
                 reason="control groups of the second version are all in one place",
             ),
         ),

@@ -170,6 +170,14 @@ def test_credentials_are_mounted_once_for_each_secret() -> None:
     assert len(set(found.values())) == 2
 
 
+@pytest.mark.parametrize("secret", ["Keys", "../keys", "a b"])
+def test_a_credential_of_a_secret_that_cannot_be_is_refused(secret: str) -> None:
+    source = {"secret": {"secretName": secret}}
+    key = {"sshPublicKey": {"source": source, "propagationMethod": {"noCloud": {}}}}
+    with pytest.raises(SpecError):
+        a_pod({"accessCredentials": [key]})
+
+
 def test_a_host_disk_needs_its_gate_and_shows_the_folder_of_its_file() -> None:
     volume = {"name": "root", "hostDisk": {"path": "/data/disks/a.img", "type": "Disk"}}
     with pytest.raises(UnsupportedError, match="HostDisk feature gate is not enabled"):
