@@ -229,3 +229,12 @@ def test_the_deadline_of_a_pod_is_looked_for_again() -> None:
     pod = a_pod(activeDeadlineSeconds=60, status=status)
 
     assert decide(pod, ready_pod(main=running()), at(5)).look_again == at(60)
+
+
+def test_a_clock_that_is_set_back_makes_no_container_wait_longer() -> None:
+    failed = (ended(1, 0, since=0, until=1), ended(1, 1, since=1, until=2))
+    late = ContainerSeen(setback=Setback(reason="ErrImagePull", message="", at=at(2), times=3))
+
+    assert decide(a_pod(), ready_pod(main=failed), at(5)).look_again == at(12)
+    assert decide(a_pod(), ready_pod(main=failed), at(-3600)).actions == (Start("main", 2),)
+    assert decide(a_pod(), ready_pod(main=late), at(-3600)).actions == (GetImage("main", 0),)

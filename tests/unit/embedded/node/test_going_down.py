@@ -214,3 +214,11 @@ def test_a_container_that_a_probe_gave_up_has_the_grace_of_the_probe() -> None:
 
     assert after(pod, 4, main=sick).look_again == at(5)
     assert after(pod, 5, main=sick).actions == (Kill("main", 0),)
+
+
+def test_a_clock_that_is_set_back_gives_nobody_more_time() -> None:
+    pod = deleted()
+
+    assert after(pod, -3600, main=stopping(asked_at=at(0))).actions == (Kill("main", 0),)
+    assert after(pod, -3600, main=stopping()).actions == (Terminate("main", 0),)
+    assert after(pod, -0.5, main=stopping(asked_at=at(0))).actions == ()
