@@ -1,0 +1,1 @@
+"""Validation: why an object is refused, field by field, in KubeVirt's words."""
