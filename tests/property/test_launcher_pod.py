@@ -174,7 +174,7 @@ def test_a_hostile_probe_is_the_guests_command_only(
     program, *arguments = data["spec"]["livenessProbe"]["exec"]["command"]
     assert probe.exec.command == (
         "virt-probe",
-        *("--domainName", f"{meta['namespace']}_{meta['name']}"),
+        *("--domainName", f"{meta['namespace'] or 'default'}_{meta['name']}"),
         *("--timeoutSeconds", "1"),
         *(f"--command={program}", "--", *arguments),
     )
