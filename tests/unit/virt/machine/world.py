@@ -79,6 +79,8 @@ class World:
         self.cached_pods: dict[str, Pod] = {}
         self.expected: set[str] = set()
         """UIDs that were created, and are not seen yet."""
+        self.ended: dict[str, str] = {}
+        """How instances ended, by UID, in that order."""
 
     # The API.
 
@@ -99,6 +101,9 @@ class World:
 
     def store_instance(self, vmi: VirtualMachineInstance) -> None:
         self.vmi = self.changed(vmi)
+        if phases.is_final(vmi):
+            before = self.ended.setdefault(vmi.metadata.uid, vmi.status.phase or "")
+            assert before == vmi.status.phase, "an instance ended twice"
         if phases.is_ending(vmi) and not vmi.metadata.finalizers:
             self.vmi = None
             self.collect_garbage(vmi)
