@@ -11,16 +11,21 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from types import ModuleType
 from typing import Any, Final
 
 _PACKAGE: Final = "pyroute2"
 _MODULE: Final = "pyroute2.iproute.linux"
+_once: Final = Lock()
+"""Threads of several namespaces may come first at the same time, and one would take away the other's stand-in."""
 
 
 def open_route_socket() -> Any:
     """A socket for links, addresses and routes in the calling thread's namespace; close it there."""
-    return _imported(_MODULE).IPRoute()
+    with _once:
+        module = _imported(_MODULE)
+    return module.IPRoute()
 
 
 @contextmanager

@@ -160,3 +160,43 @@ async def _check(client: Client, were: dict[str, Pod]) -> None:
     async with asyncio.timeout(LIMIT_S):
         while not await _answers(client):  # noqa: ASYNC110  # names need a moment
             await asyncio.sleep(0.2)
+
+
+async def test_after_a_restart_of_the_machine_a_home_may_have_fewer_nodes(virtctl: Virtctl) -> None:
+    with machine.switched_on(virtctl.folder) as entry:
+        await asyncio.to_thread(replace(virtctl, entry=entry).up, "--nodes", "2")
+        home_id = virtctl.home.id
+        async with api(virtctl) as client:
+            for node in ("node01", "node02"):
+                where = {"kubernetes.io/hostname": node}
+                await client.create(PODS.raw, pod(node, COUNTING, nodeSelector=where), "default")
+            for node in ("node01", "node02"):
+                await ready(client, node)
+    machine.forget(virtctl.home.path, home_id)
+
+    with machine.switched_on(virtctl.folder) as entry:
+        after = replace(virtctl, entry=entry)
+        done = await asyncio.to_thread(after, "up", "--nodes", "1")
+        assert done.code == 0, done.err
+        async with api(virtctl) as client:
+            await _come_back(client, "node01")
+            assert [each.metadata.name for each in (await client.list(PODS)).items] == ["node01"]
+        assert len(list((virtctl.home.network / "leases").iterdir())) == 1
+        done = await asyncio.to_thread(after, "down")
+        assert done.code == 0, done.err
+    assert left_of(virtctl.home.path, home_id) == []
+
+
+async def test_down_after_a_restart_of_the_machine_finds_nothing_to_do(virtctl: Virtctl) -> None:
+    with machine.switched_on(virtctl.folder) as entry:
+        await asyncio.to_thread(replace(virtctl, entry=entry).up)
+        home_id = virtctl.home.id
+        async with api(virtctl) as client:
+            await client.create(PODS.raw, pod("a", COUNTING), "default")
+            await ready(client, "a")
+    machine.forget(virtctl.home.path, home_id)
+    assert "the machine was restarted" in virtctl("status").out
+    done = virtctl("down")
+    assert done.code == 0, done.err
+    assert virtctl.home.process is None
+    assert left_of(virtctl.home.path, home_id) == []
