@@ -173,7 +173,9 @@ def _finalizers(vmi: VirtualMachineInstance, seen: InstanceSeen, phase: str) -> 
     A pod that has ended is left to the garbage collector, which deletes it with its owner.
     """
     is_over = phases.is_ending(vmi) and phase in phases.FINAL and not _alive(seen)
-    if not is_over or not seen.is_noted:
+    # A machine can note only an end that it can see.
+    is_told = phases.is_final(vmi) or names.MACHINE_FINALIZER not in vmi.metadata.finalizers
+    if not (is_over and is_told and seen.is_noted):
         return vmi.metadata.finalizers
     ours = {names.FINALIZER, names.MACHINE_FINALIZER}
     return tuple(each for each in vmi.metadata.finalizers if each not in ours)

@@ -192,7 +192,15 @@ def test_an_instance_deleted_before_its_guest_began_ends_with_its_pod(phase: str
     assert plan_for(vmi, a_pod(is_ending=True, **UP)).actions == ()
     plan = plan_for(vmi)
     assert plan.status.phase == phases.FAILED
-    assert plan.finalizers == ("other/one",)
+    assert plan.finalizers == vmi.metadata.finalizers, "its machine has not seen the end"
+    assert plan_for(plan.applied_to(vmi)).finalizers == ("other/one",)
+
+
+def test_an_instance_without_a_machine_ends_in_one_write() -> None:
+    vmi = an_instance(phases.PENDING, is_ending=True)
+    vmi = replace(vmi, metadata=replace(vmi.metadata, finalizers=(FINALIZER,)))
+    plan = plan_for(vmi)
+    assert (plan.status.phase, plan.finalizers) == (phases.FAILED, ())
 
 
 def test_an_instance_is_not_let_go_while_its_launcher_lives() -> None:

@@ -224,6 +224,21 @@ def test_starts_that_fail_are_tried_again_after_a_growing_pause() -> None:
     assert world.vm.status.start_failure is None
 
 
+@pytest.mark.parametrize("chosen", ["Always", "RerunOnFailure", "Once"])
+def test_an_instance_that_is_deleted_before_it_ran_is_replaced_at_once(chosen: str) -> None:
+    """It has not failed at anything, so there is no pause."""
+    world = World(a_machine(runStrategy=chosen))
+    world.work()
+    first = uid_of(world)
+    world.pass_time(5)
+    world.delete_instance()
+    world.live()
+    assert world.word == "Running"
+    assert uid_of(world) != first
+    assert world.vm is not None
+    assert world.vm.status.start_failure is None
+
+
 def test_a_pause_is_never_longer_than_five_minutes() -> None:
     assert all(backoff.delay_s(6 + each, f"uid-{each}") == 300 for each in range(50))
     assert len({backoff.delay_s(2, f"uid-{each}") for each in range(50)}) > 5
