@@ -1,0 +1,169 @@
+"""Objects on their way into the server: what is written into them, and what is put back."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+import pytest
+from tests.unit.virt.domain_cases import SMALL_GUEST, merged
+from tests.unit.virt.validate.judged import SMALL_MACHINE
+
+from kubevirt.api.configuration import KubeVirtConfiguration
+from kubevirt.apiserver.patch import json_patch
+from kubevirt.virt.defaults.admitted import (
+    Patch,
+    changed_instance_patch,
+    changed_machine_patch,
+    new_instance_patch,
+    new_machine_patch,
+)
+
+NOW = datetime(2026, 11, 16, tzinfo=UTC)
+FINALIZER = "kubevirt.io/foregroundDeleteVirtualMachine"
+MACHINE_FINALIZER = "kubevirt.io/virtualMachineControllerFinalize"
+
+
+def applied(value: Mapping[str, Any], patch: Patch) -> dict[str, Any]:
+    operations = json_patch.parse(msgspec.json.decode(msgspec.json.encode(patch)))
+    result: dict[str, Any] = json_patch.apply(dict(value), operations)
+    return result
+
+
+def configured(configuration: Mapping[str, Any] | None = None) -> KubeVirtConfiguration:
+    return msgspec.convert(configuration or {}, KubeVirtConfiguration)
+
+
+def stored(
+    patch: Mapping[str, Any], configuration: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    raw = merged(SMALL_GUEST, patch)
+    return applied(raw, new_instance_patch(raw, configured(configuration), NOW))
+
+
+def test_a_new_instance_is_pending_and_kept() -> None:
+    vmi = stored({})
+    assert vmi["metadata"]["finalizers"] == [FINALIZER]
+    assert vmi["metadata"]["annotations"] == {"kubevirt.io/pci-topology-version": "v3"}
+    assert vmi["spec"]["evictionStrategy"] == "None"
+    assert vmi["status"] == {
+        "phase": "Pending",
+        "phaseTransitionTimestamps": [
+            {"phase": "Pending", "phaseTransitionTimestamp": "2026-11-16T00:00:00Z"}
+        ],
+        "runtimeUser": 107,
+        "currentCPUTopology": {"sockets": 1, "cores": 1, "threads": 1},
+        "memory": {"guestAtBoot": "64Mi", "guestCurrent": "64Mi", "guestRequested": "64Mi"},
+    }
+
+
+def test_nobody_is_born_running() -> None:
+    forged = {"status": {"phase": "Running", "nodeName": "elsewhere", "runtimeUser": 0}}
+    assert stored(forged)["status"] == stored({})["status"]
+
+
+def test_what_our_types_do_not_know_stays() -> None:
+    vmi = stored({"spec": {"later": {"a": 1}}, "metadata": {"managedFields": [{"a": 1}]}})
+    assert vmi["spec"]["later"] == {"a": 1}
+    assert vmi["metadata"]["managedFields"] == [{"a": 1}]
+
+
+def test_what_was_said_is_not_overwritten() -> None:
+    said = {
+        "metadata": {
+            "finalizers": ["a/b", FINALIZER],
+            "annotations": {"kubevirt.io/pci-topology-version": "v2"},
+        },
+        "spec": {"evictionStrategy": "External"},
+    }
+    vmi = stored(said, {"evictionStrategy": "LiveMigrate"})
+    assert vmi["metadata"]["finalizers"] == ["a/b", FINALIZER]
+    assert vmi["metadata"]["annotations"] == {"kubevirt.io/pci-topology-version": "v2"}
+    assert vmi["spec"]["evictionStrategy"] == "External"
+
+
+def test_the_cluster_decides_on_eviction_and_root() -> None:
+    root = {"featureGates": ["Root"]}
+    vmi = stored({}, {"evictionStrategy": "LiveMigrate", "developerConfiguration": root})
+    assert vmi["spec"]["evictionStrategy"] == "LiveMigrate"
+    assert vmi["status"]["runtimeUser"] == 0
+
+
+def test_probes_are_as_patient_as_those_of_containers() -> None:
+    probes = {
+        "readinessProbe": {"guestAgentPing": {}},
+        "livenessProbe": {"guestAgentPing": {}, "periodSeconds": 3, "failureThreshold": 0},
+    }
+    vmi = stored({"spec": probes})
+    assert vmi["spec"]["readinessProbe"] == {
+        "guestAgentPing": {},
+        "timeoutSeconds": 1,
+        "periodSeconds": 10,
+        "successThreshold": 1,
+        "failureThreshold": 3,
+    }
+    assert vmi["spec"]["livenessProbe"]["periodSeconds"] == 3
+    assert vmi["spec"]["livenessProbe"]["failureThreshold"] == 3
+
+
+def test_a_second_pass_changes_the_status_alone() -> None:
+    once = stored({})
+    (status,) = new_instance_patch(once, configured(), NOW)
+    assert (status.path, status.value) == ("/status", once["status"])
+
+
+@pytest.mark.parametrize(
+    "spec", [{"architecture": "ppc64le"}, {"domain": {"memory": {"guest": "much"}}}]
+)
+def test_an_instance_that_cannot_be_filled_is_left_to_the_validator(spec: dict[str, Any]) -> None:
+    assert new_instance_patch(merged(SMALL_GUEST, {"spec": spec}), configured(), NOW) == ()
+
+
+def a_stored(**more: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "a", "finalizers": ["x/y", FINALIZER]}, **more}
+
+
+def test_a_status_that_somebody_else_wrote_is_put_back() -> None:
+    old = a_stored(status={"phase": "Running", "later": 1})
+    new = merged(old, {"status": {"phase": "Failed"}, "metadata": {"labels": {"a": "b"}}})
+    patch = changed_instance_patch(old, new, is_ours=False, may_free=False)
+    assert applied(new, patch) == merged(old, {"metadata": {"labels": {"a": "b"}}})
+    assert changed_instance_patch(old, new, is_ours=True, may_free=True) == ()
+    without = a_stored()
+    forged = merged(without, {"status": {"phase": "Running"}})
+    undone = changed_instance_patch(without, forged, is_ours=False, may_free=False)
+    assert applied(forged, undone) == without
+
+
+def test_our_finalizers_are_put_back_and_others_are_not() -> None:
+    old = a_stored()
+    new: dict[str, Any] = {"metadata": {"name": "a", "finalizers": ["z/z"]}}
+    patch = changed_instance_patch(old, new, is_ours=False, may_free=False)
+    assert applied(new, patch)["metadata"]["finalizers"] == ["z/z", FINALIZER]
+    assert changed_instance_patch(old, new, is_ours=False, may_free=True) == ()
+    bare: dict[str, Any] = {"metadata": {"name": "a"}}
+    patch = changed_instance_patch(old, bare, is_ours=False, may_free=False)
+    assert applied(bare, patch)["metadata"]["finalizers"] == [FINALIZER]
+
+
+def test_a_machine_keeps_its_architecture_and_machine_type() -> None:
+    patch = new_machine_patch(SMALL_MACHINE, configured({"machineType": "pc-q35-9.2"}))
+    vm = applied(SMALL_MACHINE, patch)
+    spec = vm["spec"]["template"]["spec"]
+    assert (spec["architecture"], spec["domain"]["machine"]) == ("amd64", {"type": "pc-q35-9.2"})
+    assert new_machine_patch(vm, configured()) == ()
+
+
+def test_a_machine_that_cannot_be_filled_is_left_to_the_validator() -> None:
+    bare = merged(SMALL_MACHINE, {"spec": {"template": {"spec": None}}})
+    strange = merged(SMALL_MACHINE, {"spec": {"template": {"spec": {"architecture": "mips"}}}})
+    assert new_machine_patch(bare, configured()) == ()
+    assert new_machine_patch(strange, configured()) == ()
+
+
+def test_replacing_a_machine_by_its_file_does_not_free_it() -> None:
+    old = merged(SMALL_MACHINE, {"metadata": {"finalizers": [MACHINE_FINALIZER]}})
+    patch = changed_machine_patch(old, SMALL_MACHINE, configured(), may_free=False)
+    assert applied(SMALL_MACHINE, patch)["metadata"]["finalizers"] == [MACHINE_FINALIZER]
+    freed = changed_machine_patch(old, SMALL_MACHINE, configured(), may_free=True)
+    assert "finalizers" not in applied(SMALL_MACHINE, freed)["metadata"]
