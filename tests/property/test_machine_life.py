@@ -80,9 +80,14 @@ class MachineLife(RuleBasedStateMachine):
         self.world.handle(launcher_ends=launcher_ends)
 
     @precondition(lambda self: self.world.domain is not None)
-    @rule(how=st.sampled_from([("Shutoff", "Shutdown"), ("Crashed", "Panicked")]))
-    def guest_ends(self, how: tuple[str, str]) -> None:
+    @rule(
+        how=st.sampled_from([("Shutoff", "Shutdown"), ("Crashed", "Panicked")]),
+        is_seen=st.booleans(),
+    )
+    def guest_ends(self, how: tuple[str, str], *, is_seen: bool) -> None:
         self.world.guest_ends(*how)
+        if is_seen:
+            self.world.handle()
 
     @precondition(lambda self: self.world.alive_pods())
     @rule(code=st.sampled_from([0, 1, 137]))

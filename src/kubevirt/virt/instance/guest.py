@@ -29,6 +29,8 @@ DEFAULT_GRACE_S = 30
 def told(
     vmi: VirtualMachineInstance, seen: GuestSeen, now: datetime
 ) -> VirtualMachineInstanceStatus:
+    if phases.is_final(vmi):  # what was told of its end stays, whoever told it
+        return vmi.status
     second = now.replace(microsecond=0)  # what is stored has no fractions
     status = phases.with_phase(vmi.status, phase(vmi, seen), second)
     if seen.domain is not None:

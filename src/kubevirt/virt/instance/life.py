@@ -27,6 +27,7 @@ from kubevirt.virt.happening import Happening
 from kubevirt.virt.instance import happenings, names, phases, pods, status
 from kubevirt.virt.instance.actions import Action, CreatePod, DeletePod, SetGate
 from kubevirt.virt.instance.seen import InstanceSeen
+from kubevirt.virt.spans import end_of
 
 PATIENCE: Final = timedelta(seconds=5)
 """How long a launcher may take to end after its guest, and virt-handler to say how a guest ended whose
@@ -106,9 +107,8 @@ def _after_hand_over(seen: InstanceSeen, phase: str, now: datetime) -> _Verdict:
         return _gone()
     if not pods.is_finished(pod):
         return _Verdict(phase)
-    since = pods.ended_at(pod)
-    if since is not None and now < since + PATIENCE:
-        return _Verdict(phase, until=since + PATIENCE)
+    if until := end_of(pods.ended_at(pod), PATIENCE, now):
+        return _Verdict(phase, until=until)
     return _Verdict(phases.FAILED, _sentence(pod))
 
 
@@ -134,8 +134,8 @@ def _actions(
     if is_early and pod is None and not phases.is_ending(vmi):
         return [] if seen.missing_claims else [CreatePod()]
     if phase in phases.FINAL:
-        until = _launcher_ends(vmi)
-        surplus = alive if until is not None and now >= until else []
+        is_told = phases.is_final(vmi)  # else the end is only now being written
+        surplus = alive if is_told and _launcher_ends(vmi, now) is None else []
     elif is_early:
         surplus = alive if phases.is_ending(vmi) else [each for each in alive if each != pod]
     else:
@@ -149,12 +149,9 @@ def _actions(
     return [*deletions, gate] if gate else deletions
 
 
-def _launcher_ends(vmi: VirtualMachineInstance) -> datetime | None:
-    """When a launcher whose guest has ended is told to; None if the end was not recorded yet."""
-    since = phases.ended_at(vmi)
-    if since is None:
-        return None
-    return since + PATIENCE if phases.has_run(vmi) else since
+def _launcher_ends(vmi: VirtualMachineInstance, now: datetime) -> datetime | None:
+    """Until when a launcher may take to end after its guest; None if it should have by now."""
+    return end_of(phases.ended_at(vmi), PATIENCE, now) if phases.has_run(vmi) else None
 
 
 def _gate(vmi: VirtualMachineInstance, pod: Pod) -> SetGate | None:
@@ -184,14 +181,10 @@ def _finalizers(vmi: VirtualMachineInstance, seen: InstanceSeen, phase: str) -> 
 def _look_again(
     vmi: VirtualMachineInstance, seen: InstanceSeen, verdict: _Verdict, now: datetime
 ) -> datetime | None:
-    waits = [verdict.until] if verdict.until else []
-    since = phases.ended_at(vmi)
-    if verdict.phase in phases.FINAL and since:
-        if status.is_settling(vmi, verdict.phase, now):
-            waits.append(since + status.SETTLING)
-        if _alive(seen) and (until := _launcher_ends(vmi)):
-            waits.append(until)
-    return min((each for each in waits if each > now), default=None)
+    waits = [verdict.until, status.settles_at(vmi, verdict.phase, now)]
+    if phases.is_final(vmi) and _alive(seen):
+        waits.append(_launcher_ends(vmi, now))
+    return min((each for each in waits if each), default=None)
 
 
 def _happenings(

@@ -25,6 +25,7 @@ from kubevirt.virt.conditions import (
 )
 from kubevirt.virt.instance import phases, pods
 from kubevirt.virt.instance.seen import InstanceSeen
+from kubevirt.virt.spans import end_of
 
 SETTLING: Final = timedelta(seconds=1)
 """What passes within this is not written: a write costs everybody who watches."""
@@ -41,7 +42,7 @@ def of(
         status = _with_place(status, seen.pods, pod)
     told: dict[str, Told | None] = {}
     is_opening = pod is not None and phase == phases.RUNNING and pods.is_opening(pod)
-    if not is_opening and not is_settling(vmi, phase, now):
+    if not is_opening and not settles_at(vmi, phase, now):
         told[READY] = _ready(phase, pod)
     if lost:
         told[SYNCHRONIZED] = Told(FALSE, LAUNCHER_LOST, lost)
@@ -54,12 +55,11 @@ def of(
     return replace(status, conditions=conditions)
 
 
-def is_settling(vmi: VirtualMachineInstance, phase: str, now: datetime) -> bool:
+def settles_at(vmi: VirtualMachineInstance, phase: str, now: datetime) -> datetime | None:
     """An instance that is about to be gone need not be told to be unready first."""
     if phase not in phases.FINAL or not phases.is_ending(vmi):
-        return False
-    since = phases.ended_at(vmi)
-    return since is None or now < since + SETTLING
+        return None
+    return end_of(phases.ended_at(vmi) or now, SETTLING, now)
 
 
 def _with_place(

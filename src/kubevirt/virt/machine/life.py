@@ -40,6 +40,7 @@ from kubevirt.virt.machine.seen import MachineSeen
 from kubevirt.virt.machine.strategy import Wish
 from kubevirt.virt.machine.template import instance_of
 from kubevirt.virt.ownership import controller_of, is_owned_by
+from kubevirt.virt.spans import end_of
 
 SETTLING: Final = timedelta(seconds=1)
 ORPHANING: Final = "orphan"
@@ -73,8 +74,7 @@ def _decide(vm: VirtualMachine, seen: MachineSeen, now: datetime) -> Plan:
     if seen.failure is None:
         if any(isinstance(each, CreateInstance | SetAlways | RemoveFinalizer) for each in actions):
             return Plan(status=vm.status, actions=actions)
-        settles_at = _settles_at(vm, vmi)
-        if settles_at is not None and now < settles_at:
+        if settles_at := end_of(_unsettled_since(vm, vmi), SETTLING, now):
             return Plan(status=vm.status, actions=actions, look_again=settles_at)
     return Plan(status=told, actions=actions, look_again=backoff.until(told.start_failure, now))
 
@@ -145,20 +145,18 @@ def _starting(vm: VirtualMachine, seen: MachineSeen, *, is_paused: bool) -> Iter
     yield CreateInstance(instance)
 
 
-def _settles_at(vm: VirtualMachine, vmi: VirtualMachineInstance | None) -> datetime | None:
-    """Until when what is seen is likely to be over before a user could read of it."""
+def _unsettled_since(vm: VirtualMachine, vmi: VirtualMachineInstance | None) -> datetime | None:
+    """Since when it is as it is, if that is likely to be over before a user could read of it."""
     if vmi is None:
         return None
     if vm.metadata.deletion_timestamp is not None:
-        return vm.metadata.deletion_timestamp + SETTLING
+        return vm.metadata.deletion_timestamp
     if vmi.status.phase == phases.PENDING and found(vmi.status.conditions, READY) is None:
-        born = vmi.metadata.creation_timestamp  # and its pod is about to be
-        return born + SETTLING if born else None
+        return vmi.metadata.creation_timestamp  # and its pod is about to be
     is_told = vm.status.printable_status == "Running"
     is_up = vmi.status.phase == phases.RUNNING and not phases.is_ending(vmi)
     if not is_up or is_told or vmi.spec.readiness_probe is not None:
         return None
     if is_true(vmi.status.conditions, READY) or is_true(vmi.status.conditions, PAUSED):
         return None
-    since = phases.entered(vmi, phases.RUNNING)
-    return since + SETTLING if since else None
+    return phases.entered(vmi, phases.RUNNING)

@@ -100,6 +100,15 @@ def test_an_end_is_final() -> None:
     assert guest.phase(an_instance(phases.SUCCEEDED), seen) == phases.SUCCEEDED
 
 
+def test_what_was_told_of_an_end_stays() -> None:
+    lost = {"type": "Synchronized", "status": "False", "reason": "LauncherLost"}
+    vmi = an_instance(phases.FAILED)
+    status = msgspec.convert(
+        {"phase": "Failed", "conditions": [lost]}, VirtualMachineInstanceStatus
+    )
+    assert guest.told(replace(vmi, status=status), GuestSeen(), EPOCH) == status
+
+
 def test_a_guest_whose_launcher_does_not_answer_has_failed() -> None:
     seen = GuestSeen(domain=DomainSeen(state="Running"), is_launcher_lost=True)
     status = guest.told(an_instance(phases.RUNNING), seen, EPOCH)

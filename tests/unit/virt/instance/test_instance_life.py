@@ -285,6 +285,10 @@ def test_the_end_of_a_pod_is_told_in_the_words_of_its_node() -> None:
     pod = a_pod(phase="Failed", reason="Evicted", message="low on memory")
     assert pods.ending(pod) == "Evicted: low on memory"
     assert pods.ending(a_pod(phase="Failed")) == "the node tells no cause"
+    fine = {**UP["containerStatuses"][0], "name": "a", "state": {"terminated": {"exitCode": 0}}}
+    bad = {**fine, "name": "b", "state": {"terminated": {"exitCode": 9}}}
+    pod = a_pod(phase="Failed", containerStatuses=[fine, bad])
+    assert pods.ending(pod) == "container b ended with code 9"
 
 
 def test_asking_again_says_the_same() -> None:

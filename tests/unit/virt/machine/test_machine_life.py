@@ -137,6 +137,8 @@ def test_a_machine_goes_after_its_instance() -> None:
     assert plan.actions == (actions.DeleteInstance("testvm", "vmi-1"),)
     assert plan.status.printable_status == "Terminating"
     assert decide(vm, MachineSeen(), SOON).actions == (actions.RemoveFinalizer(),)
+    vm = replace(vm, metadata=replace(vm.metadata, finalizers=("other/one",)))
+    assert decide(vm, MachineSeen(), SOON).actions == ()
 
 
 def test_a_machine_that_is_deleted_without_its_dependents_leaves_its_guest_running() -> None:

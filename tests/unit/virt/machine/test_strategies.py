@@ -157,6 +157,23 @@ def test_a_guest_that_is_to_be_rerun_does_not_start_a_machine_halted_meanwhile()
     assert (world.word, world.phase) == ("Stopped", "")
 
 
+def test_an_instance_that_failed_and_was_deleted_is_not_gone_before_its_machine_has_seen_it() -> (
+    None
+):
+    world = a_world(runStrategy="RerunOnFailure")
+    first = uid_of(world)
+    world.guest_ends(*CRASH)
+    world.handle()
+    world.delete_instance()
+    for _ in range(3):
+        world.deliver()
+        world.look_at_instance()
+    assert uid_of(world) == first
+    world.live()
+    assert world.word == "Running"
+    assert uid_of(world) != first
+
+
 @pytest.mark.parametrize("how", [CRASH, POWER_OFF])
 def test_once_is_once(how: tuple[str, str]) -> None:
     world = a_world(runStrategy="Once")
