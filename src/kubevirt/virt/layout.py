@@ -143,6 +143,10 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True):
     def secret(self, volume: str) -> str:
         return _join(self.private, "secret", _volume(volume))
 
+    def network_data(self, volume: str) -> str:
+        """Of cloud-init, where it is in another Secret than the user data."""
+        return _join(self.private, "network-data", _volume(volume))
+
     def downward_api(self, volume: str) -> str:
         return _join(self.private, "downwardapi", _volume(volume))
 

@@ -78,3 +78,26 @@ def _instance() -> VirtualMachineInstance:
         },
         VirtualMachineInstance,
     )
+
+
+def test_network_data_of_cloud_init_comes_from_its_own_secret_and_nothing_else_does(
+    tmp_path: Path,
+) -> None:
+    layout = Layout(private=str(tmp_path))
+    as_kubelet_mounts(Path(layout.secret("cloud")), {"userdata": "right", "networkData": "wrong"})
+    as_kubelet_mounts(
+        Path(layout.network_data("cloud")), {"userdata": "wrong", "networkdata": "right"}
+    )
+    source = {"secretRef": {"name": "a"}, "networkDataSecretRef": {"name": "b"}}
+    vmi = msgspec.convert(
+        {
+            "metadata": {"name": "testvm"},
+            "spec": {
+                "domain": {"devices": {}},
+                "volumes": [{"name": "cloud", "cloudInitNoCloud": source}],
+            },
+        },
+        VirtualMachineInstance,
+    )
+    found = read_contents(vmi, layout).volumes["cloud"]
+    assert found == {"userdata": b"right", "networkdata": b"right"}

@@ -55,7 +55,7 @@ def claim(name: str = "data", **more: Any) -> dict[str, Any]:
                     "networkDataSecretRef": {"name": "net"},
                 }
             },
-            {"secret/v/key": b"1", "secret/v/networkdata": b"2"},
+            {"secret/v/key": b"1", "network-data/v/networkdata": b"2"},
         ),
         ({"configMap": {"name": "none", "optional": True}}, {}),
         (

@@ -27,10 +27,23 @@ DATA: Final = "..data"
 
 def read_contents(vmi: VirtualMachineInstance, layout: Layout) -> Contents:
     folders = folders_to_read(vmi, layout)
+    volumes: dict[str, Mapping[str, bytes]] = {}
+    for each in folders:
+        if each.volume:
+            volumes[each.volume] = _joined(volumes.get(each.volume, {}), each)
     return Contents(
-        volumes={each.volume: read_folder(each) for each in folders if each.volume},
+        volumes=volumes,
         credentials={each.credential: read_folder(each) for each in folders if each.credential},
     )
+
+
+def _joined(before: Mapping[str, bytes], folder: Folder) -> Mapping[str, bytes]:
+    """What was read of the volume's folders before, and of this one."""
+    files = read_folder(folder)
+    if not folder.only:
+        return {**before, **files}
+    rest = {name: data for name, data in before.items() if name not in folder.only}
+    return {**rest, **{name: files[name] for name in folder.only if name in files}}
 
 
 def read_folder(folder: Folder) -> Mapping[str, bytes]:

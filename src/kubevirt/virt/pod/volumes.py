@@ -12,11 +12,8 @@ from kubevirt.api.core.pod_volumes import (
     ConfigMapVolumeSource,
     DownwardAPIVolumeSource,
     PersistentVolumeClaimVolumeSource,
-    ProjectedVolumeSource,
-    SecretProjection,
     SecretVolumeSource,
     Volume,
-    VolumeProjection,
 )
 from kubevirt.api.core.storage import HostPathVolumeSource
 from kubevirt.api.struct import Struct
@@ -24,6 +21,7 @@ from kubevirt.virt.errors import SpecError, UnsupportedError, shown
 from kubevirt.virt.pod import folders, names
 from kubevirt.virt.pod.launch import Launch
 from kubevirt.virt.pod.storage import Storage, mounted
+from kubevirt.virt.volumes.folders import secrets_of
 from kubevirt.virt.volumes.source import kind_of, source_of
 
 
@@ -134,13 +132,12 @@ def _sysprep(launch: Launch, name: str, sysprep: api.SysprepSource) -> Storage:
 def _cloud_init(
     launch: Launch, name: str, source: api.CloudInitNoCloudSource | api.CloudInitConfigDriveSource
 ) -> Storage:
-    """User data and network data may lie in two Secrets; the launcher reads one folder."""
-    references = (source.secret_ref, source.network_data_secret_ref)
-    secrets = tuple(dict.fromkeys(each.name for each in references if each and each.name))
-    path = launch.layout.secret(name)
-    if not secrets:
-        return Storage()
-    if len(secrets) == 1:
-        return _secret(name, secrets[0], path)
-    both = tuple(VolumeProjection(secret=SecretProjection(name=secret)) for secret in secrets)
-    return mounted(Volume(name=name, projected=ProjectedVolumeSource(sources=both)), path)
+    """User data and network data may lie in two Secrets, each with keys that are not meant."""
+    secret, network = secrets_of(source)
+    parts = []
+    if secret:
+        parts.append(_secret(name, secret, launch.layout.secret(name)))
+    if network:
+        other = names.fitting(f"{name}-ndata")
+        parts.append(_secret(other, network, launch.layout.network_data(name)))
+    return Storage.together(parts)

@@ -1,5 +1,7 @@
 """Folders that the host side must read before volumes can be planned: mounted Secrets and their like."""
 
+from typing import Final
+
 import msgspec
 
 from kubevirt.api.credentials import AccessCredential
@@ -17,6 +19,9 @@ from kubevirt.api.volumes import (
 from kubevirt.virt.layout import Layout
 from kubevirt.virt.volumes.source import source_of
 
+NETWORK_KEYS: Final = ("networkdata", "networkData")
+"""Of a Secret for cloud-init: either spelling."""
+
 
 class Folder(msgspec.Struct, frozen=True, kw_only=True):
     """Read its plain files, not those that begin with two dots: Kubernetes' own."""
@@ -28,10 +33,16 @@ class Folder(msgspec.Struct, frozen=True, kw_only=True):
     """Goes to `Contents.credentials` under this Secret's name."""
     optional: bool = False
     """A missing folder is an empty one."""
+    only: tuple[str, ...] = ()
+    """Of its files none but these, and these of no other folder of the volume; all if empty."""
 
 
 def folders_to_read(vmi: VirtualMachineInstance, layout: Layout) -> tuple[Folder, ...]:
-    volumes = [_folder(volume, layout) for volume in vmi.spec.volumes]
+    volumes = [
+        folder
+        for volume in vmi.spec.volumes
+        for folder in (_folder(volume, layout), _network_data(volume, layout))
+    ]
     secrets = dict.fromkeys(filter(None, map(_secret_name, vmi.spec.access_credentials)))
     credentials = [
         Folder(path=layout.access_credential(secret), credential=secret) for secret in secrets
@@ -57,6 +68,25 @@ def _folder(volume: Volume, layout: Layout) -> Folder | None:
             return Folder(path=layout.secret(name), volume=name) if needed else None
         case _:
             return None
+
+
+def secrets_of(
+    source: CloudInitNoCloudSource | CloudInitConfigDriveSource,
+) -> tuple[str | None, str | None]:
+    """The Secret to be mounted in the volume's folder, and the one with the network data if that is another."""
+    user = source.secret_ref.name if source.secret_ref else None
+    network = source.network_data_secret_ref.name if source.network_data_secret_ref else None
+    if user and network and user != network:
+        return user, network
+    return user or network, None
+
+
+def _network_data(volume: Volume, layout: Layout) -> Folder | None:
+    source = volume.cloud_init_no_cloud or volume.cloud_init_config_drive
+    if source is None or secrets_of(source)[1] is None:
+        return None
+    path = layout.network_data(volume.name)
+    return Folder(path=path, volume=volume.name, only=NETWORK_KEYS)
 
 
 def _secret_name(credential: AccessCredential) -> str | None:

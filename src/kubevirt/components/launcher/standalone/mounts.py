@@ -34,6 +34,7 @@ from kubevirt.components.launcher.standalone.manifest import Files, Manifest
 from kubevirt.virt.errors import UnsupportedError, shown
 from kubevirt.virt.layout import Layout
 from kubevirt.virt.memory import whole_bytes
+from kubevirt.virt.volumes.folders import secrets_of
 from kubevirt.virt.volumes.planning import CREATE
 from kubevirt.virt.volumes.source import source_of
 
@@ -91,9 +92,9 @@ def _contents(volume: Volume, manifest: Manifest, layout: Layout) -> Iterator[tu
                 if reference:
                     yield layout.sysprep(name), _named(known, kind, reference.name, what)
         case CloudInitNoCloudSource() | CloudInitConfigDriveSource() as source:
-            references = filter(None, (source.secret_ref, source.network_data_secret_ref))
-            for reference in references:
-                yield layout.secret(name), _named(secrets, "Secret", reference.name, what)
+            places = (layout.secret(name), layout.network_data(name))
+            for place, wanted in zip(places, filter(None, secrets_of(source)), strict=False):
+                yield place, _named(secrets, "Secret", wanted, what)
         case DownwardAPIVolumeSource() as source:
             yield layout.downward_api(name), _facts(source, manifest.vmi, what)
         case ServiceAccountVolumeSource():
