@@ -125,7 +125,6 @@ def a_pod(spec: dict[str, Any], **settings: Any) -> Pod:
         launcher_image="launcher:v1",
         devices=frozenset({KVM, TUN, VHOST_NET}),
         host_disks=True,
-        pause_gate=True,
         **settings,
     )
     return render(with_defaults(vmi, KubeVirtConfiguration()), config, frozenset({"block"}))

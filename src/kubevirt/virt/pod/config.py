@@ -60,9 +60,9 @@ class PodConfig(msgspec.Struct, frozen=True, kw_only=True):
     selinux_type: str | None = None
     verbosity: int = DEFAULT_VERBOSITY
     """Of the launcher's log."""
-    pause_gate: bool = False
-    """Whether the pod is ready only while its guest is not paused, as upstream has it. Somebody must then
-    write the condition `kubevirt.io/virtual-machine-unpaused`: one write more for each guest.
+    pause_gate: bool = True
+    """Whether the pod is ready only while its guest is not paused, as upstream has it. virt-controller then
+    writes the condition `kubevirt.io/virtual-machine-unpaused`: one write more for each guest.
     """
     host_disks: bool = False
     """Whether guests may use files of their node: gate HostDisk."""

@@ -68,6 +68,10 @@ DIFFERENCES: Final[Mapping[str, tuple[Any, Any, str]]] = {
         60,
         "not shown; the launcher's 45 s and 15 to tell the end",
     ),
+    "spec.readinessGates[0].conditionType": (
+        *(ABSENT, "kubevirt.io/virtual-machine-unpaused"),
+        f"{AS_UPSTREAM}: no Service sends to a guest that is paused",
+    ),
     "spec.nodeSelector.kubernetes.io/arch": (ABSENT, "amd64", f"{AS_UPSTREAM}: clusters are mixed"),
     "spec.securityContext.fsGroup": (ABSENT, 107, NO_ROOT),
     "spec.securityContext.runAsGroup": (ABSENT, 107, NO_ROOT),

@@ -278,10 +278,10 @@ def test_resources_of_the_consoles_log_are_a_setting() -> None:
 # Settings.
 
 
-def test_a_pause_can_make_the_pod_unready() -> None:
-    assert spec_of(a_pod()).readiness_gates == ()
-    (gate,) = spec_of(a_pod(pause_gate=True)).readiness_gates
+def test_a_pause_makes_the_pod_unready_unless_nobody_would_write_it_down() -> None:
+    (gate,) = spec_of(a_pod()).readiness_gates
     assert gate.condition_type == "kubevirt.io/virtual-machine-unpaused"
+    assert spec_of(a_pod(pause_gate=False)).readiness_gates == ()
 
 
 def test_settings_come_from_the_kubevirt_object() -> None:
