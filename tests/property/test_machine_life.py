@@ -11,10 +11,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from msgspec.structs import replace
-from tests.unit.virt.machine.world import TEMPLATE, World, a_machine
+from tests.unit.virt.machine.objects import TEMPLATE, a_machine
+from tests.unit.virt.machine.world import World
 
 from kubevirt.api.instance import VirtualMachineInstanceTemplateSpec
 from kubevirt.virt.instance import phases, pods
+from kubevirt.virt.machine.noting import RERUN
 from kubevirt.virt.ownership import is_owned_by
 
 STRATEGIES = ["Always", "Halted", "Manual", "RerunOnFailure", "Once"]
@@ -32,6 +34,8 @@ class MachineLife(RuleBasedStateMachine):
         """Instances that somebody asked to stop."""
         self.is_constant = True
         """Whether nobody has changed the strategy."""
+        self.strategy = strategy
+        """Which nobody has changed but by a start."""
 
     # virt-controller, which may be behind, and may be interrupted.
 
@@ -105,6 +109,13 @@ class MachineLife(RuleBasedStateMachine):
     @rule(strategy=st.sampled_from(STRATEGIES))
     def somebody_changes_the_strategy(self, strategy: str) -> None:
         self.is_constant = False
+        assert self.world.vm is not None
+        waiting = [
+            each
+            for each in self.world.vm.status.state_change_requests
+            if each.action == "Start" and each != RERUN
+        ]
+        self.strategy = "" if waiting else strategy
         self.world.edit(run_strategy=strategy)
 
     @precondition(lambda self: self.world.vm is not None)
@@ -116,6 +127,7 @@ class MachineLife(RuleBasedStateMachine):
     @rule(is_paused=st.booleans())
     def somebody_asks_for_a_start(self, *, is_paused: bool) -> None:
         data: dict[str, Any] = {"paused": "true"} if is_paused else {}
+        self.strategy = ""
         self.world.ask("Start", **data)
 
     @precondition(lambda self: self.world.vm and self.world.vmi)
@@ -125,6 +137,7 @@ class MachineLife(RuleBasedStateMachine):
         self.stopped.add(self.world.vmi.metadata.uid)
         self.world.ask("Stop", uid=self.world.vmi.metadata.uid)
         if again:
+            self.strategy = ""
             self.world.ask("Start")
 
     @precondition(lambda self: self.world.vmi is not None)
@@ -148,6 +161,7 @@ class MachineLife(RuleBasedStateMachine):
     @precondition(lambda self: self.world.vm is None and self.world.vmi is None)
     @rule(strategy=st.sampled_from(STRATEGIES))
     def somebody_creates_another_of_its_name(self, strategy: str) -> None:
+        self.strategy = strategy
         vm = a_machine(runStrategy=strategy)
         metadata = replace(vm.metadata, uid=self.world.uid("vm"))
         self.world.vm = replace(vm, metadata=metadata)
@@ -164,6 +178,7 @@ class MachineLife(RuleBasedStateMachine):
             world.work()
         assert world.writes == [], "it is written to at rest"
         if world.vm is None:
+            assert world.vmi is None
             return
         assert world.vm.metadata.deletion_timestamp is None
         status, strategy = world.vm.status, world.vm.spec.run_strategy
@@ -171,6 +186,7 @@ class MachineLife(RuleBasedStateMachine):
         assert bool(status.ready) == (world.phase == phases.RUNNING)
         assert (world.word == "Running") == (world.phase == phases.RUNNING)
         assert world.word in {"Running", "Stopped"}
+        assert strategy == self.strategy or not self.strategy
         if strategy == "Always":
             assert world.phase == phases.RUNNING
         if strategy == "Halted":

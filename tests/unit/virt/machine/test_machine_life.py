@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 from msgspec.structs import replace
-from tests.unit.virt.machine.world import World, a_machine
+from tests.unit.virt.machine.objects import a_machine
+from tests.unit.virt.machine.world import World
 
 from kubevirt.api.core.workloads import ControllerRevision
 from kubevirt.api.instance import VirtualMachineInstance

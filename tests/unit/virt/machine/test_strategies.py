@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import msgspec
 import pytest
-from tests.unit.virt.machine.world import TEMPLATE, World, a_machine
+from tests.unit.virt.machine.objects import TEMPLATE, a_machine
+from tests.unit.virt.machine.world import World
 
 from kubevirt.api.instance import VirtualMachineInstanceTemplateSpec
 from kubevirt.base.virtual_time import EPOCH

@@ -2,7 +2,8 @@
 
 import pytest
 from msgspec.structs import replace
-from tests.unit.virt.machine.world import World, a_machine
+from tests.unit.virt.machine.objects import a_machine
+from tests.unit.virt.machine.world import World
 
 from kubevirt.virt.instance import phases
 from kubevirt.virt.machine.template import instance_of

@@ -10,11 +10,10 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
+from tests.unit.virt.machine.objects import a_compute
 
 from kubevirt.api.core.pod import (
-    ContainerState,
     ContainerStateTerminated,
-    ContainerStatus,
     Pod,
     PodCondition,
     PodSpec,
@@ -36,26 +35,11 @@ from kubevirt.virt.instance.seen import InstanceSeen
 from kubevirt.virt.machine import actions, noting, revision
 from kubevirt.virt.machine import life as machine_life
 from kubevirt.virt.machine.seen import MachineSeen
-from kubevirt.virt.ownership import is_owned_by, reference_to
+from kubevirt.virt.ownership import controller_of, is_owned_by, reference_to
 
 T = TypeVar("T", VirtualMachine, VirtualMachineInstance, Pod)
 
 ALIVE = DomainSeen(state="Running", reason="Booted")
-TEMPLATE: dict[str, Any] = {"spec": {"domain": {"devices": {}, "features": {"acpi": {}}}}}
-
-
-def a_machine(**spec: Any) -> VirtualMachine:
-    metadata = {
-        "name": "testvm",
-        "namespace": "home",
-        "uid": "vm-1",
-        "generation": 1,
-        "resourceVersion": "1",
-        "finalizers": [names.MACHINE_FINALIZER],
-    }
-    return msgspec.convert(
-        {"metadata": metadata, "spec": {"template": TEMPLATE, **spec}}, VirtualMachine
-    )
 
 
 class Refused(Exception):  # noqa: N818  # an answer, not a mistake
@@ -86,16 +70,15 @@ class World:
 
     def changed(self, thing: T) -> T:
         metadata = thing.metadata
-        version = str(int(metadata.resource_version or "0") + 1)
-        return replace(thing, metadata=replace(metadata, resource_version=version))
+        version = int(metadata.resource_version or "0") + 1
+        return replace(thing, metadata=replace(metadata, resource_version=str(version)))
 
     def uid(self, kind: str) -> str:
         self.born += 1
         return f"{kind}-{self.born}"
 
     def check(self, believed: VirtualMachine | VirtualMachineInstance | None) -> None:
-        is_machine = isinstance(believed, VirtualMachine)
-        now = self.vm if is_machine else self.vmi
+        now = self.vm if isinstance(believed, VirtualMachine) else self.vmi
         if believed is None or now is None or believed.metadata != now.metadata:
             raise Refused
 
@@ -119,6 +102,12 @@ class World:
             if is_owned_by(pod, owner):
                 assert pods.is_finished(pod), "an instance was let go whose pod is alive"
                 del self.pods[uid]
+
+    def collect_orphans(self) -> None:
+        """What belongs to a machine that is gone is deleted."""
+        owner = controller_of(self.vmi) if self.vmi else None
+        if owner and (self.vm is None or owner.uid != self.vm.metadata.uid):
+            self.delete_instance()
 
     def second(self) -> datetime:
         return self.now.replace(microsecond=0)
@@ -188,46 +177,53 @@ class World:
                 self.writes.append(f"VM status {plan.status.printable_status}")
                 self.vm = self.cached_vm = self.changed(replace(vm, status=plan.status))
             for action in plan.actions:
-                self.do_for_machine(action)
+                self.do_for_machine(action, self.cached_vm or vm)
         except Refused:
             return self.now
         return plan.look_again
 
-    def do_for_machine(self, action: actions.Action) -> None:
-        vm = self.vm
-        self.check(self.cached_vm)
-        assert vm is not None
+    def do_for_machine(self, action: actions.Action, believed: VirtualMachine) -> None:
+        """Children can be made for a machine that has changed meanwhile, and even for one that is gone."""
         self.writes.append(type(action).__name__)
-        metadata = vm.metadata
         match action:
             case actions.CreateRevision(copy):
                 spec = revision.spec_in(copy)
-                assert spec == vm.spec
+                assert spec == believed.spec
                 self.revisions[copy.metadata.name] = spec
             case actions.DeleteRevision(name):
-                del self.revisions[name]
+                self.revisions.pop(name, None)
             case actions.CreateInstance(vmi):
                 self.create_instance(vmi)
             case actions.DeleteInstance(_, uid):
                 if self.vmi is None or self.vmi.metadata.uid != uid:
                     raise Refused
                 self.delete_instance()
+            case actions.Adopt(uid):
+                if self.vmi is None or self.vmi.metadata.uid != uid:
+                    raise Refused
+                owners = (reference_to(believed, "VirtualMachine"),)
+                metadata = replace(self.vmi.metadata, owner_references=owners)
+                self.store_instance(replace(self.vmi, metadata=metadata))
+            case _:
+                self.change_machine(action, believed)
+
+    def change_machine(self, action: actions.Action, believed: VirtualMachine) -> None:
+        self.check(believed)
+        assert self.vm is not None
+        metadata = self.vm.metadata
+        match action:
             case actions.SetAlways():
                 self.edit(run_strategy="Always", running=None)
             case actions.RemoveFinalizer():
                 assert metadata.deletion_timestamp is not None
                 self.vm = self.cached_vm = None
             case actions.AddFinalizer():
-                finalizers = (*metadata.finalizers, names.MACHINE_FINALIZER)
-                self.vm = self.changed(
-                    replace(vm, metadata=replace(metadata, finalizers=finalizers))
+                metadata = replace(
+                    metadata, finalizers=(*metadata.finalizers, names.MACHINE_FINALIZER)
                 )
-            case actions.Adopt(uid):
-                assert self.vmi is not None
-                owners = (reference_to(vm, "VirtualMachine"),)
-                self.store_instance(
-                    replace(self.vmi, metadata=replace(self.vmi.metadata, owner_references=owners))
-                )
+                self.vm = self.changed(replace(self.vm, metadata=metadata))
+            case _:
+                raise AssertionError(f"nobody knows how to do {action}")
 
     def create_instance(self, vmi: VirtualMachineInstance) -> None:
         if self.vmi is not None:
@@ -318,13 +314,10 @@ class World:
     def start_pods(self) -> None:
         for uid, pod in self.pods.items():
             if pod.status.phase == "Pending" and not pods.is_ending(pod):
-                compute = ContainerStatus(
-                    name="compute", image="launcher", image_id="x", ready=True, restart_count=0
-                )
                 self.pods[uid] = replace(
                     pod,
                     spec=replace(pod.spec or PodSpec(containers=()), node_name="node01"),
-                    status=PodStatus(phase="Running", container_statuses=(compute,)),
+                    status=PodStatus(phase="Running", container_statuses=(a_compute(),)),
                 )
                 self.set_pod_condition(uid, "Ready", is_true=not self.has_gate)
 
@@ -333,14 +326,7 @@ class World:
         if pods.is_finished(pod):
             return
         ended = ContainerStateTerminated(exit_code=code, finished_at=self.second())
-        compute = ContainerStatus(
-            name="compute",
-            image="launcher",
-            image_id="x",
-            ready=False,
-            restart_count=0,
-            state=ContainerState(terminated=ended),
-        )
+        compute = a_compute(ended)
         status = PodStatus(phase="Failed" if code else "Succeeded", container_statuses=(compute,))
         self.pods[uid] = replace(pod, status=status)
         self.domain = None
@@ -383,6 +369,7 @@ class World:
             self.start_pods()
             self.handle()
             self.remove_deleted_pods()
+            self.collect_orphans()
             self.work()
             if before == (self.vm, self.vmi, self.pods):
                 return
