@@ -26,7 +26,7 @@ def device_causes(spec: VirtualMachineInstanceSpec, field: str, rules: Rules) ->
         model = architecture.watchdog_model if architecture else None
         yield from _watchdog(devices.watchdog, f"{here}.watchdog", model, name)
     for index, panic in enumerate(devices.panic_devices):
-        if panic.model and panic.model not in PANIC:
+        if panic.model is not None and panic.model not in PANIC:
             at = f"{here}.panicDevices[{index}].model"
             yield invalid(at, f"{at} '{plain(panic.model)}' is not known; use {', '.join(PANIC)}")
     if devices.downward_metrics is not None and not rules.gate("DownwardMetrics"):

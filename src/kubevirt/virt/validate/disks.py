@@ -5,6 +5,7 @@ from typing import Final
 
 from kubevirt.api.disks import BlockSize, CustomBlockSize, Disk
 from kubevirt.api.instance import VirtualMachineInstanceSpec
+from kubevirt.api.volumes import Volume
 from kubevirt.virt.validate.causes import (
     Causes,
     invalid,
@@ -30,7 +31,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 def disk_causes(spec: VirtualMachineInstanceSpec, field: str, rules: Rules) -> Causes:
     del rules
     here = f"{field}.domain.devices.disks"
-    volumes = {volume.name for volume in spec.volumes}
+    volumes = {volume.name: volume for volume in spec.volumes}
     seen: dict[str, int] = {}
     for index, disk in enumerate(spec.domain.devices.disks):
         at = f"{here}[{index}]"
@@ -41,6 +42,8 @@ def disk_causes(spec: VirtualMachineInstanceSpec, field: str, rules: Rules) -> C
         seen.setdefault(disk.name, index)
         if disk.name not in volumes:
             yield invalid(f"{at}.name", f"{at}.name '{plain(disk.name)}' not found.")
+        else:
+            yield from _with_volume(disk, volumes[disk.name], at)
         yield from _disk(disk, at)
 
 
@@ -71,6 +74,17 @@ def _disk(disk: Disk, at: str) -> Causes:
         )
     if disk.block_size:
         yield from _block_size(disk.block_size, f"{at}.blockSize")
+
+
+def _with_volume(disk: Disk, volume: Volume, at: str) -> Causes:
+    claim = volume.persistent_volume_claim
+    if disk.lun is not None and claim is None and volume.data_volume is None:
+        yield invalid(
+            f"{at}.lun", f"{at}.lun can only be mapped to a PersistentVolumeClaim volume."
+        )
+    if claim and claim.read_only and disk.disk is not None and disk.disk.bus == "sata":
+        # The user did not say so of the disk, but a claim that is read-only makes it one.
+        yield invalid(f"{at}.disk.bus", "sata hard-disks do not support read-only.")
 
 
 def _name(name: str, at: str) -> Causes:

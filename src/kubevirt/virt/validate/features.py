@@ -47,7 +47,7 @@ def _hyperv(hyperv: FeatureHyperv, here: str) -> Causes:
 def _io_threads(spec: VirtualMachineInstanceSpec, here: str) -> Causes:
     domain = spec.domain
     policy = domain.io_threads_policy
-    if policy and policy not in THREAD_POLICIES:
+    if policy is not None and policy not in THREAD_POLICIES:
         yield invalid(f"{here}.ioThreadsPolicy", f"Invalid IOThreadsPolicy ({plain(policy)})")
     count = domain.io_threads.supplemental_pool_thread_count if domain.io_threads else None
     at = f"{here}.ioThreads.supplementalPoolThreadCount"

@@ -152,7 +152,7 @@ def _keeps_efi(spec: Spec) -> bool:
 
 def _keeps_tpm(spec: Spec) -> bool:
     tpm = spec.domain.devices.tpm
-    return bool(tpm and tpm.persistent and tpm.enabled is not False)
+    return bool(tpm and tpm.persistent)
 
 
 FEATURES: Final = (

@@ -140,9 +140,8 @@ def _host_disk(disk: HostDisk, at: str, rules: Rules) -> Causes:
 
 
 def _sysprep(source: SysprepSource, here: str) -> Causes:
-    config_map = source.config_map and source.config_map.name
-    secret = source.secret and source.secret.name
-    if bool(config_map) == bool(secret):
+    given = [each for each in (source.config_map, source.secret) if each is not None]
+    if len(given) != 1 or not given[0].name:
         yield invalid(
             here, f"{here} must have either secret or configMap set with a name, not both"
         )

@@ -83,6 +83,19 @@ DISK: dict[str, Case] = {
         f"{DISKS}[0].io",
         f"Disk IO mode for {DISKS}[0].io is not supported. Supported modes are: native, threads.",
     ),
+    "a lun on an image": (
+        disks({"name": "a", "lun": {"bus": "scsi"}}),
+        f"{DISKS}[0].lun",
+        f"{DISKS}[0].lun can only be mapped to a PersistentVolumeClaim volume.",
+    ),
+    "a read-only claim on sata": (
+        disks(
+            {"name": "a", "disk": {"bus": "sata"}},
+            volumes=[{"name": "a", "persistentVolumeClaim": {"claimName": "c", "readOnly": True}}],
+        ),
+        f"{DISKS}[0].disk.bus",
+        "sata hard-disks do not support read-only.",
+    ),
     "an error policy": (
         disks({"name": "a", "errorPolicy": "panic"}),
         f"{DISKS}[0].errorPolicy",
