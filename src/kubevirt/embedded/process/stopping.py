@@ -44,7 +44,7 @@ def _stop(home: Home) -> None:
     except ProcessLookupError:
         return
     try:
-        if not _is_ending(home):  # a second signal would cut short what pods are promised
+        if not _is_ending(home, pid):  # a second signal would cut short what pods are promised
             _ask_to_end(pidfd, pid)
         readable, _, _ = select.select([pidfd], [], [], PATIENCE_S)
     finally:
@@ -57,9 +57,10 @@ def _stop(home: Home) -> None:
         )
 
 
-def _is_ending(home: Home) -> bool:
+def _is_ending(home: Home, pid: int) -> bool:
+    """This one, not one that was killed while it was ending."""
     found = home.process
-    return found is not None and found.is_ending
+    return found is not None and found.is_ending and found.pid == pid
 
 
 def _ask_to_end(pidfd: int, pid: int) -> None:
