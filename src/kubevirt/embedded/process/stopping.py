@@ -58,7 +58,7 @@ def _stop(home: Home) -> None:
 
 
 def _is_ending(home: Home, pid: int) -> bool:
-    """This one, not one that was killed while it was ending."""
+    """The one that runs now, not one that was killed while it was ending."""
     found = home.process
     return found is not None and found.is_ending and found.pid == pid
 
