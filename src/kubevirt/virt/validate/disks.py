@@ -18,6 +18,7 @@ BUSES: Final = ("virtio", "scsi", "sata", "usb")
 CACHES: Final = ("none", "writethrough", "writeback")
 IO_MODES: Final = ("native", "threads")
 ERROR_POLICIES: Final = ("stop", "ignore", "report", "enospace")
+TRAYS: Final = ("open", "closed")
 SERIAL_LIMIT: Final = 256
 NAME_LIMIT: Final = 63
 TARGETS: Final = ("disk", "lun", "cdrom")
@@ -113,6 +114,12 @@ def _bus(disk: Disk, kind: str, at: str) -> Causes:
         yield invalid(here, f"{bus} hard-disks do not support read-only.")
     if disk.dedicated_io_thread and bus in ("sata", "usb"):
         yield not_supported(here, f"IOThreads are not supported for disks on a {bus} bus")
+    if kind == "cdrom" and target.tray and target.tray not in TRAYS:
+        yield invalid(
+            f"{at}.cdrom.tray",
+            f"{at}.cdrom.tray has invalid value '{plain(target.tray)}', allowed are 'open' or "
+            f"'closed'",
+        )
     if kind == "disk" and target.pci_address:
         yield from _pci_address(disk, at)
 

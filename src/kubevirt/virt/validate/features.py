@@ -28,7 +28,7 @@ def feature_causes(spec: VirtualMachineInstanceSpec, field: str, rules: Rules) -
     if features and features.hyperv:
         yield from _hyperv(features.hyperv, f"{here}.features.hyperv")
     yield from _io_threads(spec, here)
-    if domain.reboot_policy and domain.reboot_policy not in REBOOT_POLICIES:
+    if domain.reboot_policy is not None and domain.reboot_policy not in REBOOT_POLICIES:
         at = f"{here}.rebootPolicy"
         yield invalid(at, f"{at} is set with an unrecognized option: {plain(domain.reboot_policy)}")
 

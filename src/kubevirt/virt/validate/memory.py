@@ -27,6 +27,9 @@ def memory_causes(spec: Spec, field: str, rules: Rules) -> Causes:
             for cause in unreadable(f"{here}.{name}", value):
                 bad = True
                 yield cause
+    for cause in _page_size(spec, field):
+        bad = True
+        yield cause
     guest = _guest(spec)
     if guest is None:
         if not bad and not _unreadable_resources(spec):
@@ -57,43 +60,40 @@ def _guest(spec: Spec) -> Quantity | None:
 
 def _unreadable_resources(spec: Spec) -> bool:
     """Whether the resources, which have causes of their own, are why the size is not known."""
-    resources, memory = spec.domain.resources, spec.domain.memory
-    values = (
-        resources.requests.get("memory"),
-        resources.limits.get("memory"),
-        memory.hugepages.page_size if memory and memory.hugepages else None,
-    )
+    resources = spec.domain.resources
+    values = (resources.requests.get("memory"), resources.limits.get("memory"))
     return any(value is not None and amount(value) is None for value in values)
 
 
-def _hugepages(spec: Spec, field: str, guest: Quantity) -> Causes:
+def _page_size(spec: Spec, field: str) -> Causes:
     memory = spec.domain.memory
     if memory is None or memory.hugepages is None:
         return
-    # Upstream names a field here that has moved since; clients know it by this name.
-    size_at, memory_at = (
-        f"{field}.domain.hugepages.size",
-        f"{field}.domain.resources.requests.memory",
-    )
     text = memory.hugepages.page_size or ""
     page = amount(text)
     if page is None or page.sign <= 0 or page.value() != page.as_decimal():
+        # Upstream names a field here that has moved since; clients know it by this name.
+        at = f"{field}.domain.hugepages.size"
         yield invalid(
-            size_at,
-            f"{size_at} '{plain(text)}': quantities must match the regular expression "
+            at,
+            f"{at} '{plain(text)}': quantities must match the regular expression "
             f"'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
         )
+
+
+def _hugepages(spec: Spec, field: str, guest: Quantity) -> Causes:
+    """Of a page size that is one: `_page_size` speaks of the others."""
+    memory = spec.domain.memory
+    text = memory.hugepages.page_size if memory and memory.hugepages else None
+    page = amount(text)
+    if page is None or page.sign <= 0:
         return
-    shown = f"{memory_at} '{guest}'"
+    at = f"{field}.domain.resources.requests.memory"
+    size = f"{field}.domain.hugepages.size '{plain(text)}'"
     if guest < page:
-        yield invalid(
-            memory_at,
-            f"{shown} must be equal to or larger than page size {size_at} '{plain(text)}'",
-        )
+        yield invalid(at, f"{at} '{guest}' must be equal to or larger than page size {size}")
     elif guest.value() % page.value():
-        yield invalid(
-            memory_at, f"{shown} is not a multiple of the page size {size_at} '{plain(text)}'"
-        )
+        yield invalid(at, f"{at} '{guest}' is not a multiple of the page size {size}")
 
 
 def _growth(spec: Spec, field: str, guest: Quantity, rules: Rules) -> Causes:

@@ -73,6 +73,14 @@ MEMORY: dict[str, Case] = {
             "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
         ),
     ),
+    "a page of no size for a guest of none": (
+        domain(memory={"guest": 0, "hugepages": {"pageSize": "a"}}),
+        "spec.domain.hugepages.size",
+        (
+            "spec.domain.hugepages.size 'a': quantities must match the regular expression "
+            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+        ),
+    ),
     "a ceiling below": (
         domain(memory={"guest": "2Gi", "maxGuest": "1Gi"}),
         "spec.domain.memory.maxGuest",

@@ -83,6 +83,11 @@ DISK: dict[str, Case] = {
         f"{DISKS}[0].io",
         f"Disk IO mode for {DISKS}[0].io is not supported. Supported modes are: native, threads.",
     ),
+    "a tray": (
+        disks({"name": "a", "cdrom": {"tray": "ajar"}}),
+        f"{DISKS}[0].cdrom.tray",
+        f"{DISKS}[0].cdrom.tray has invalid value 'ajar', allowed are 'open' or 'closed'",
+    ),
     "a lun on an image": (
         disks({"name": "a", "lun": {"bus": "scsi"}}),
         f"{DISKS}[0].lun",
