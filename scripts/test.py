@@ -35,8 +35,8 @@ class Suite:
     """Below tests/, where that is not its name: one folder may be run in several ways."""
     options: Sequence[str] = ()
     """For pytest."""
-    waits: bool = False
-    """Whether its tests wait for servers more than they compute: one more of them runs at a time."""
+    waits: int = 0
+    """How many more of its tests run at a time than there are cores, because they wait for others."""
 
     @property
     def workers(self) -> int:
@@ -51,25 +51,25 @@ class Suite:
 KNOWN = (
     Suite("unit"),
     Suite("property"),
-    Suite("contract", programs=["--light"], waits=True),
+    Suite("contract", programs=["--light"], waits=1),
     Suite(
         "embedded",
         programs=["--light"],
         folder="contract",
         options=["--server=embedded"],
-        waits=True,
+        waits=1,
     ),
     Suite("component"),
     Suite("sim"),
     Suite("guest"),
-    Suite("pods", programs=["--light"], needs_root=True, options=["--home=embedded"], waits=True),
+    Suite("pods", programs=["--light"], needs_root=True, options=["--home=embedded"], waits=1),
     Suite(
         "oracle",
         programs=[],
         needs_root=True,
         folder="pods",
         options=["--home=kubernetes"],
-        waits=True,
+        waits=1,
     ),
     Suite("cluster", parallel=False, programs=[], needs_root=True),
     Suite("e2e", parallel=False, needs_root=True),
