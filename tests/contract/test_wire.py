@@ -67,6 +67,7 @@ async def _answer(client: Client, path: str, body: Any, type_: str) -> Object:
         made["metadata"].pop(name, None)
     for entry in made["metadata"].get("managedFields", ()):
         entry.pop("time")
+    made.get("status", {}).pop("lastPhaseTransitionTime", None)
     for rules in made.get("status", {}).values():
         if isinstance(rules, list):  # of a review of rules, in no order
             rules.sort(key=str)
