@@ -95,8 +95,14 @@ async def _fill(client: Client) -> dict[str, Pod]:
     return running
 
 
+async def _until_answered(client: Client) -> None:
+    """By the Service, asked by its name from another pod: who is behind it is known soon after they are."""
+    async with asyncio.timeout(LIMIT_S):
+        while not await _answers(client):  # noqa: ASYNC110  # the answer is what tells
+            await asyncio.sleep(0.1)
+
+
 async def _answers(client: Client) -> bool:
-    """The Service by its name, asked by another pod."""
     ask = "import urllib.request as r; print(r.urlopen('http://web/', timeout=5).status)"
     return b"200" in await said_in(client, "rich", "python3", "-c", ask)
 
@@ -116,7 +122,7 @@ async def test_after_a_restart_of_the_machine_all_is_as_restart_policies_ask(
         home_id = virtctl.home.id
         async with api(virtctl) as client:
             were = await _fill(client)
-            assert await _answers(client)
+            await _until_answered(client)
     machine.forget(virtctl.home.path, home_id)
     assert left_of(virtctl.home.path, home_id) == []
 
@@ -157,9 +163,7 @@ async def _check(client: Client, were: dict[str, Pod]) -> None:
     assert status_of(never).restart_count == 0
     finished = await until(client, "done", lambda found: found.status.phase == "Succeeded")
     assert status_of(finished).restart_count == 0
-    async with asyncio.timeout(LIMIT_S):
-        while not await _answers(client):  # noqa: ASYNC110  # names need a moment
-            await asyncio.sleep(0.2)
+    await _until_answered(client)
 
 
 async def test_after_a_restart_of_the_machine_a_home_may_have_fewer_nodes(virtctl: Virtctl) -> None:

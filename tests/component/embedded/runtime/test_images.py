@@ -277,7 +277,7 @@ async def test_those_who_wait_for_a_pull_in_vain_are_told_the_same(store: ImageS
             *(store.get(name, "Always") for _ in range(20)), return_exceptions=True
         )
 
-    assert len(asked) == 1
+    assert len(asked) < len(found)  # who comes when the answer is there asks anew
     assert {str(each) for each in found} == {
         f"image {name}:latest cannot be pulled: the registry has no such manifest"
     }
