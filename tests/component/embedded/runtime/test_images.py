@@ -258,7 +258,7 @@ async def test_those_who_want_an_image_at_once_pull_it_once(store: ImageStore) -
     served = Served(DEMO)
     async with stranger(served) as url:
         name = f"{here(url)}/team/demo"
-        found = await asyncio.gather(*(store.get(name, "Always") for _ in range(20)))
+        found = await asyncio.gather(*(store.get(name, "IfNotPresent") for _ in range(20)))
 
         assert len({each.root for each in found}) == 1
         assert len(served.asked) == 3  # a manifest, a configuration, a layer
