@@ -77,7 +77,7 @@ def _virtctl() -> Path:
 
 
 def _nodes_wanted() -> int:
-    return int(os.environ.get("KUBEVIRT_NUM_NODES") or 2)
+    return int(os.environ.get("PODS_NODES") or 2)
 
 
 def _kubectl_program() -> str:

@@ -1,5 +1,6 @@
 """Real Kubernetes as the home under test: the provider k8s-1.34 of cluster-up, with two nodes."""
 
+import hashlib
 import os
 import subprocess
 from pathlib import Path
@@ -73,7 +74,8 @@ def _programs() -> binaries.Binaries:
 
 
 def _name(folder: Path) -> str:
-    return f"pods-{folder.name.rpartition('-')[2].replace('_', '-')}"
+    """Of the folder's, in which any letter may stand anywhere, also where a cluster's name has none."""
+    return f"pods-{hashlib.sha256(folder.name.encode()).hexdigest()[:8]}"
 
 
 async def _script(folder: Path, script: str, *words: str) -> None:
