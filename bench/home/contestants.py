@@ -96,8 +96,19 @@ def _name(pid: int) -> str:
 
 
 @contextlib.asynccontextmanager
-async def both(folder: Path, say: progress.Progress) -> AsyncIterator[tuple[Ours, Kubernetes]]:
+async def our_home(folder: Path) -> AsyncIterator[Ours]:
+    """Made, and down."""
     ours = Ours(folder / "home")
+    try:
+        await ours.up()
+        await ours.down()
+        yield ours
+    finally:
+        await ours.down("--delete-data")
+
+
+@contextlib.asynccontextmanager
+async def kubernetes(folder: Path, say: progress.Progress) -> AsyncIterator[Kubernetes]:
     chosen = settings.Settings(
         provider=settings.KUBERNETES,
         nodes=1,
@@ -107,13 +118,10 @@ async def both(folder: Path, say: progress.Progress) -> AsyncIterator[tuple[Ours
     )
     theirs = cluster.Cluster(chosen, say)
     try:
-        async with say.step("both homes"):
-            await ours.up()
-            found = await theirs.up()
-            await images.push(found.registry, IMAGE, _busybox())
-        yield ours, Kubernetes(found, cgroups.Tree(chosen.name))
+        found = await theirs.up()
+        await images.push(found.registry, IMAGE, _busybox())
+        yield Kubernetes(found, cgroups.Tree(chosen.name))
     finally:
-        await ours.down("--delete-data")
         await theirs.down()
 
 

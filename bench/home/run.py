@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench import machine
 from bench.home import figures, measuring
-from bench.home.contestants import KUBERNETES, OURS, Kubernetes, Ours, both
+from bench.home.contestants import KUBERNETES, OURS, Kubernetes, Ours, kubernetes, our_home
 from bench.home.figures import Found, Line
 from bench.run import INTERRUPTED, RESULTS
 from bench.table import block
@@ -56,21 +56,29 @@ async def measure(plan: Plan) -> str:
     facts = machine.facts()
     # Short, since sockets lie below it.
     with tempfile.TemporaryDirectory(prefix="kvb-") as folder:
-        async with both(Path(folder), say) as (ours, theirs):
-            found = await _measured(plan, ours, theirs, say)
+        async with our_home(Path(folder)) as ours:
+            found = Found(ups=await _ups(plan, ours, say))
+            async with kubernetes(Path(folder), say) as theirs:
+                await _measure_both(plan, ours, theirs, found, say)
     told = figures.lines(found, OURS, KUBERNETES, plan.crowd, plan.stay)
     say.say(f"every number is in {_keep(found, told, facts)}")
     return "\n".join(block(("", OURS, KUBERNETES, "ratio", "target", ""), map(_row, told)))
 
 
-async def _measured(plan: Plan, ours: Ours, theirs: Kubernetes, say: progress.Progress) -> Found:
-    found = Found()
-    async with say.step("starts and rest"):
-        for _ in range(plan.ups):
+async def _ups(plan: Plan, ours: Ours, say: progress.Progress) -> list[float]:
+    """While nobody else is there. The last one stays up."""
+    async with say.step("starts"):
+        taken = [await ours.up()]
+        for _ in range(plan.ups - 1):
             await ours.down()
-            found.ups.append(await ours.up())
-        await asyncio.sleep(2)
-        found.rss = {who.name: measuring.memory(who) for who in (ours, theirs)}
+            taken.append(await ours.up())
+        return taken
+
+
+async def _measure_both(
+    plan: Plan, ours: Ours, theirs: Kubernetes, found: Found, say: progress.Progress
+) -> None:
+    found.rss = {who.name: measuring.memory(who) for who in (ours, theirs)}
     async with say.step("single pods") as step:
         for who in (ours, theirs):
             step.detail = who.name
@@ -85,7 +93,6 @@ async def _measured(plan: Plan, ours: Ours, theirs: Kubernetes, say: progress.Pr
         found.sandbox_bytes = measuring.sandbox_bytes(plan.stay)
         found.idle = await measuring.idle(ours, plan.idle_s)
         await measuring.remove(ours, names)
-    return found
 
 
 def _row(line: Line) -> Sequence[str]:
