@@ -14,6 +14,7 @@ import msgspec
 from bench.apiserver.contestants import KUBERNETES, OURS
 from bench.apiserver.load import Creates, FanOut, Lists, Rate
 from bench.apiserver.measuring import Idle
+from bench.lines import Line
 
 MB = 1_000_000
 
@@ -71,16 +72,6 @@ class Found:
 
 
 Result = dict[str, Found]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    what: str
-    ours: str
-    theirs: str
-    ratio: float | None
-    target: str
-    is_reached: bool
 
 
 def lines(result: Result, clients: Sequence[int], objects: int, watchers: int) -> list[Line]:
@@ -172,8 +163,5 @@ def _beside(ours: Found, theirs: Found) -> Line:
     )
 
 
-def as_json(result: Result, told: Sequence[Line], machine: dict[str, Any]) -> dict[str, Any]:
-    found = {
-        name: msgspec.to_builtins(asdict(each), str_keys=True) for name, each in result.items()
-    }
-    return {"machine": machine, "lines": [asdict(each) for each in told], "found": found}
+def as_json(result: Result) -> dict[str, Any]:
+    return {name: msgspec.to_builtins(asdict(each), str_keys=True) for name, each in result.items()}

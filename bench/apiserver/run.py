@@ -2,23 +2,20 @@
 
 import argparse
 import asyncio
-import json
 import os
 import signal
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import machine
+from bench import lines, machine
 from bench.apiserver import figures, measuring
-from bench.apiserver.contestants import Contestant, both
-from bench.apiserver.figures import Found, Line, Result
+from bench.apiserver.contestants import KUBERNETES, OURS, Contestant, both
+from bench.apiserver.figures import Found, Result
 from bench.apiserver.measuring import Loads
-from bench.run import INTERRUPTED, PEERS, RESULTS
-from bench.table import block
+from bench.run import INTERRUPTED, PEERS
 from clusterup import binaries, errors, progress, settings
 
 PROGRAM = "api-load"
@@ -73,8 +70,9 @@ async def measure(plan: Plan) -> str:
             )
             result = await contest.run()
     told = figures.lines(result, CLIENTS, plan.objects, plan.watchers)
-    say.say(f"every number is in {_keep(result, told, facts)}")
-    return "\n".join(block(("", *result, "ratio", "target", ""), map(_row, told)))
+    kept = lines.keep("apiserver", told, figures.as_json(result), facts)
+    say.say(f"every number is in {kept}")
+    return lines.table(OURS, KUBERNETES, told)
 
 
 class _Contest:
@@ -135,16 +133,3 @@ class _Contest:
                     seconds = 2 * self._plan.load_s
                     found.alone.append(await loads.creates_beside(0, seconds))
                     found.beside.append(await loads.creates_beside(1, seconds))
-
-
-def _row(line: Line) -> Sequence[str]:
-    ratio = "" if line.ratio is None else f"{line.ratio:.2f}x"
-    verdict = "reached" if line.is_reached else "MISSED"
-    return line.what, line.ours, line.theirs, ratio, line.target, verdict
-
-
-def _keep(result: Result, told: Sequence[Line], facts: dict[str, object]) -> Path:
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"apiserver-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
-    path.write_text(json.dumps(figures.as_json(result, told, facts), indent=1) + "\n")
-    return path

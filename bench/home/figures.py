@@ -1,6 +1,5 @@
 """What a run found, and whether the targets are reached. A ratio is ours to Kubernetes'."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import msgspec
 
 from bench.home.measuring import Idle
+from bench.lines import Line
 
 MB = 1_000_000
 
@@ -24,16 +24,6 @@ class Found:
 
     def total(self, who: str) -> int:
         return sum(self.rss[who].values())
-
-
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    what: str
-    ours: str
-    theirs: str = ""
-    ratio: float | None = None
-    target: str
-    is_reached: bool
 
 
 def lines(found: Found, ours: str, theirs: str, crowd: int, stay: int) -> list[Line]:
@@ -100,9 +90,5 @@ def _idle(idle: Idle, stay: int) -> list[Line]:
     ]
 
 
-def as_json(found: Found, told: Sequence[Line], machine: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "machine": machine,
-        "lines": [asdict(each) for each in told],
-        "found": msgspec.to_builtins(asdict(found), str_keys=True),
-    }
+def as_json(found: Found) -> Any:
+    return msgspec.to_builtins(asdict(found), str_keys=True)

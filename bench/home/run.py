@@ -2,21 +2,17 @@
 
 import argparse
 import asyncio
-import json
 import signal
 import sys
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
-from bench import machine
+from bench import lines, machine
 from bench.home import figures, measuring
 from bench.home.contestants import KUBERNETES, OURS, Kubernetes, Ours, kubernetes, our_home
-from bench.home.figures import Found, Line
-from bench.run import INTERRUPTED, RESULTS
-from bench.table import block
+from bench.home.figures import Found
+from bench.run import INTERRUPTED
 from clusterup import errors, progress
 
 
@@ -61,8 +57,9 @@ async def measure(plan: Plan) -> str:
             async with kubernetes(Path(folder), say) as theirs:
                 await _measure_both(plan, ours, theirs, found, say)
     told = figures.lines(found, OURS, KUBERNETES, plan.crowd, plan.stay)
-    say.say(f"every number is in {_keep(found, told, facts)}")
-    return "\n".join(block(("", OURS, KUBERNETES, "ratio", "target", ""), map(_row, told)))
+    kept = lines.keep("home", told, figures.as_json(found), facts)
+    say.say(f"every number is in {kept}")
+    return lines.table(OURS, KUBERNETES, told)
 
 
 async def _ups(plan: Plan, ours: Ours, say: progress.Progress) -> list[float]:
@@ -93,16 +90,3 @@ async def _measure_both(
         found.sandbox_bytes = measuring.sandbox_bytes(plan.stay)
         found.idle = await measuring.idle(ours, plan.idle_s)
         await measuring.remove(ours, names)
-
-
-def _row(line: Line) -> Sequence[str]:
-    ratio = "" if line.ratio is None else f"{line.ratio:.2f}x"
-    verdict = "reached" if line.is_reached else "MISSED"
-    return line.what, line.ours, line.theirs, ratio, line.target, verdict
-
-
-def _keep(found: Found, told: Sequence[Line], facts: dict[str, object]) -> Path:
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"home-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
-    path.write_text(json.dumps(figures.as_json(found, told, facts), indent=1) + "\n")
-    return path

@@ -22,9 +22,6 @@ DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 ISTIO_INTERFACES: Final = "traffic.sidecar.istio.io/kubevirtInterfaces"
 HOOK_SIDECARS: Final = "hooks.kubevirt.io/hookSidecars"
 
-UNPAUSED: Final = "kubevirt.io/virtual-machine-unpaused"
-"""A condition of the pod."""
-
 COMPUTE: Final = "compute"
 
 LABEL_LIMIT: Final = 63

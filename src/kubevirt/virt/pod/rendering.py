@@ -14,6 +14,7 @@ from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.meta import ObjectMeta, OwnerReference
 from kubevirt.virt.errors import SpecError, shown
 from kubevirt.virt.hostname import hostname_of
+from kubevirt.virt.instance.names import UNPAUSED_GATE
 from kubevirt.virt.pod import (
     command,
     console_log,
@@ -156,7 +157,7 @@ def _storage(launch: Launch) -> Storage:
 
 
 def _readiness_gates(launch: Launch) -> tuple[PodReadinessGate, ...]:
-    return (PodReadinessGate(condition_type=names.UNPAUSED),) if launch.config.pause_gate else ()
+    return (PodReadinessGate(condition_type=UNPAUSED_GATE),) if launch.config.pause_gate else ()
 
 
 def _account(launch: Launch) -> tuple[str | None, bool]:
