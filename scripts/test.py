@@ -21,6 +21,8 @@ from xml.etree import ElementTree as ET
 ROOT = Path(__file__).parents[1]
 KUBERNETES = "k8s-1.34"
 """The provider of cluster-up that is built."""
+_FAILED = ("failure", "error")
+"""How JUnit's report calls it."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ class Outcome:
     seconds: float = 0.0
     problem: str = ""
     """Why there is no result to count, if there is none."""
+    failures: list[str] = field(default_factory=list)
+    """Each that failed, and the first it said."""
 
 
 class Interrupted(Exception):  # noqa: N818  # somebody wanted it
@@ -157,8 +161,10 @@ def read(suite: str, report: Path, code: int) -> Outcome:
     outcome = Outcome(suite)
     for case in _cases(report):
         skipped = case.find("skipped")
-        if case.find("failure") is not None or case.find("error") is not None:
+        failure = next((found for tag in _FAILED if (found := case.find(tag)) is not None), None)
+        if failure is not None:
             outcome.failed += 1
+            outcome.failures.append(_in_short(case, failure))
         elif skipped is not None:
             outcome.skipped[skipped.get("message", "without a reason")] += 1
         else:
@@ -175,6 +181,9 @@ def summary(outcomes: Sequence[Outcome]) -> str:
         counts = f"{each.passed:>8}{each.failed:>8}{each.skipped.total():>8}{each.seconds:>9.1f}"
         lines.append(f"{each.suite:<12}{counts}")
     lines += [f"\n{each.suite}: {each.problem}" for each in outcomes if each.problem]
+    for each in outcomes:
+        if each.failures:
+            lines += [f"\nfailed in {each.suite}:", *(f"  {one}" for one in each.failures)]
     for each in outcomes:
         if each.skipped:
             lines.append(f"\nskipped in {each.suite}:")
@@ -200,6 +209,11 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     words = list(arguments)
     end = words.index("--") if "--" in words else len(words)
     return words[:end], words[end + 1 :]
+
+
+def _in_short(case: ET.Element, failure: ET.Element) -> str:
+    said = (failure.get("message") or failure.text or "").strip().splitlines() or [""]
+    return f"{case.get('classname', '')}::{case.get('name', '')}: {said[0][:300]}"
 
 
 def _cases(report: Path) -> Sequence[ET.Element]:

@@ -54,6 +54,15 @@ def test_a_failure_fails_the_run_and_the_next_suite_runs_still(
     assert last_line(capfd) == "4 passed, 1 failed, 0 skipped"
 
 
+def test_what_failed_stands_below_the_table_with_its_cause(
+    checkout: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    give(checkout, "unit", "def test_c(): raise OSError('no more disks')\n")
+    assert runner.main(QUICKLY, checkout) == 1
+    told = capfd.readouterr().out.partition("failed in unit:\n")[2]
+    assert told.splitlines()[0] == "  tests.unit.test_0::test_c: OSError: no more disks"
+
+
 @pytest.mark.parametrize(
     ("source", "problem"),
     [("x = 1\n", "unit: no test ran"), ("import nothing_by_this_name\n", "")],
