@@ -20,6 +20,7 @@ from kubevirt.virt.defaults.patch import Operation, difference
 from kubevirt.virt.defaults.platform import with_machine
 from kubevirt.virt.defaults.probes import with_probes
 from kubevirt.virt.defaults.settings import Settings, architecture_for
+from kubevirt.virt.instance.names import MACHINE_FINALIZER
 
 Patch = tuple[Operation, ...]
 Raw = Mapping[str, Any]
@@ -74,6 +75,17 @@ def new_machine_patch(raw: Raw, configuration: KubeVirtConfiguration) -> Patch:
         return ()
     spec = with_machine(template.spec, settings, architecture)
     return difference(_json(template.spec), _json(spec), "/spec/template/spec")
+
+
+def born_machine_patch(raw: Raw, configuration: KubeVirtConfiguration) -> Patch:
+    """For one that is created: our finalizer too, which the controller then need not write."""
+    own = _finalizers(raw)
+    held = (
+        ()
+        if MACHINE_FINALIZER in own
+        else (Operation("add", "/metadata/finalizers", [*own, MACHINE_FINALIZER]),)
+    )
+    return (*held, *new_machine_patch(raw, configuration))
 
 
 def changed_machine_patch(

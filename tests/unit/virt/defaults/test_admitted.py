@@ -13,6 +13,7 @@ from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.apiserver.patch import json_patch
 from kubevirt.virt.defaults.admitted import (
     Patch,
+    born_machine_patch,
     changed_instance_patch,
     changed_machine_patch,
     new_instance_patch,
@@ -167,3 +168,12 @@ def test_replacing_a_machine_by_its_file_does_not_free_it() -> None:
     assert applied(SMALL_MACHINE, patch)["metadata"]["finalizers"] == [MACHINE_FINALIZER]
     freed = changed_machine_patch(old, SMALL_MACHINE, configured(), may_free=True)
     assert "finalizers" not in applied(SMALL_MACHINE, freed)["metadata"]
+
+
+def test_a_new_machine_is_kept_until_its_instance_is_gone() -> None:
+    raw = {**SMALL_MACHINE, "metadata": {"name": "testvm", "finalizers": ["example.com/mine"]}}
+    vm = applied(raw, born_machine_patch(raw, configured()))
+    assert vm["metadata"]["finalizers"] == ["example.com/mine", MACHINE_FINALIZER]
+    assert vm["spec"]["template"]["spec"]["architecture"] == "amd64"
+    again = born_machine_patch(vm, configured())
+    assert again == ()
