@@ -2,7 +2,7 @@
 
 A service's methods are those of its .proto in Python's spelling: `SyncVirtualMachine` is answered by
 `sync_virtual_machine(request)`. A method that the object lacks is answered UNIMPLEMENTED, as grpc does for
-every name it does not know.
+every name it does not know. One that answers with a stream is an async generator.
 
 Calls fail inside the answer, not with a status of gRPC: that is how our protocols were made. So errors
 of the house become `success: false` and their own sentence, and a bug becomes one too, with a stack trace in
@@ -13,7 +13,7 @@ import asyncio
 import os
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 import grpc
@@ -73,6 +73,8 @@ def _handlers(service: ServiceDescriptor, answering: object) -> grpc.GenericRpcH
 
 
 def _handler(method: MethodDescriptor, behaviour: Behaviour) -> "grpc.RpcMethodHandler[Any, Any]":
+    if method.server_streaming:
+        return _streaming_handler(method, behaviour)
     answer_type = GetMessageClass(method.output_type)
 
     async def answer(request: Message, context: Context) -> Message:
@@ -89,6 +91,21 @@ def _handler(method: MethodDescriptor, behaviour: Behaviour) -> "grpc.RpcMethodH
         answer,
         request_deserializer=GetMessageClass(method.input_type).FromString,
         response_serializer=answer_type.SerializeToString,
+    )
+
+
+def _streaming_handler(
+    method: MethodDescriptor, behaviour: Callable[[Any], Any]
+) -> "grpc.RpcMethodHandler[Any, Any]":
+    async def answer(request: Message, _: Context) -> AsyncIterator[Message]:
+        async with aclosing(behaviour(request)) as answers:
+            async for each in answers:
+                yield each
+
+    return grpc.unary_stream_rpc_method_handler(
+        answer,
+        request_deserializer=GetMessageClass(method.input_type).FromString,
+        response_serializer=GetMessageClass(method.output_type).SerializeToString,
     )
 
 

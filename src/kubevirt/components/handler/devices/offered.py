@@ -1,0 +1,27 @@
+"""Which devices a node offers: those that it has.
+
+One that it lacks is not offered at all, so that a pod that wants it is told by the scheduler that no node has
+it, and not by a container that does not start.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from kubevirt.base.clock import Clock
+from kubevirt.components.handler.devices.plugin import DevicePlugin, OfferedDevice
+from kubevirt.components.handler.settings import HandlerSettings
+
+KNOWN: Final = (
+    OfferedDevice(name="kvm", path="/dev/kvm"),
+    OfferedDevice(name="tun", path="/dev/net/tun"),
+    OfferedDevice(name="vhost-net", path="/dev/vhost-net"),
+)
+
+
+def plugins(settings: HandlerSettings, clock: Clock) -> list[DevicePlugin]:
+    found = ((each, settings.devices / Path(each.path).relative_to("/dev")) for each in KNOWN)
+    return [
+        DevicePlugin(device, file, settings.device_plugins, settings.places, clock)
+        for device, file in found
+        if file.exists()
+    ]

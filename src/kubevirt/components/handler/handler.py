@@ -1,0 +1,124 @@
+"""virt-handler, put together: everything that runs for the guests of one node, until it is cancelled.
+
+    async with serving(settings, client, configuration, clock) as handler:
+        ...
+
+It knows nothing of the home it lives in: a node's name, folders, a client and certificates are all it has.
+"""
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from kubevirt.api.configuration import KubeVirtConfiguration
+from kubevirt.api.instance import VirtualMachineInstance
+from kubevirt.api.scheme import VIRTUAL_MACHINE_INSTANCES
+from kubevirt.base.clock import Clock
+from kubevirt.base.tasks import background
+from kubevirt.components.handler.devices.offered import plugins
+from kubevirt.components.handler.heartbeat import Heartbeat
+from kubevirt.components.handler.instances.controller import InstanceController
+from kubevirt.components.handler.instances.events import Events
+from kubevirt.components.handler.launchers.attendants import Attendants
+from kubevirt.components.handler.launchers.identity import Identity
+from kubevirt.components.handler.launchers.records import Records
+from kubevirt.components.handler.settings import HandlerSettings
+from kubevirt.components.handler.web import service as web
+from kubevirt.components.handler.web.guests import Guests
+from kubevirt.components.handler.web.service import WebService
+from kubevirt.kube.backoff import BackoffSettings, KeyedBackoff
+from kubevirt.kube.client import Client
+from kubevirt.kube.controller import Controller, ControllerSettings
+from kubevirt.kube.events import EventRecorder
+from kubevirt.kube.informer import Informer
+from kubevirt.kube.key import Key
+from kubevirt.kube.queue import WorkQueue
+from kubevirt.kube.triggers import own
+from kubevirt.virt.instance.names import NODE_LABEL
+
+NAME: Final = "virt-handler"
+BACKOFF: Final = BackoffSettings(base_s=0.02, cap_s=30.0)
+"""A start that failed is tried again soon enough for whoever mends its cause to see it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """What there is to see of it."""
+
+    vmis: Informer[VirtualMachineInstance]
+    attendants: Attendants
+    controller: Controller[Key]
+    heartbeat: Heartbeat
+    port: int | None
+    """Where virt-api calls; None if nobody can."""
+
+
+@asynccontextmanager
+async def serving(
+    settings: HandlerSettings,
+    client: Client,
+    configuration: Callable[[], KubeVirtConfiguration],
+    clock: Clock,
+    *,
+    tls: ssl.SSLContext | None = None,
+) -> AsyncIterator[Handler]:
+    """Looks after the node's guests while the body runs; they go on without it. `tls` is for those who
+    call: without it nobody can.
+    """
+    records = Records(settings.records)
+    attendants = Attendants(settings, records, clock)
+    recorder = EventRecorder(client, component=NAME, host=settings.node, clock=clock)
+    events = Events(recorder)
+    vmis = Informer(
+        client,
+        VIRTUAL_MACHINE_INSTANCES,
+        clock=clock,
+        label_selector=f"{NODE_LABEL}={settings.node}",
+    )
+    instances = InstanceController(
+        settings.node, client, vmis, attendants, events, configuration, clock
+    )
+    queue: WorkQueue[Key] = WorkQueue(NAME, clock, backoff=KeyedBackoff(BACKOFF))
+    controller = Controller(
+        NAME,
+        instances.reconcile,
+        clock=clock,
+        queue=queue,
+        settings=ControllerSettings(workers=settings.workers),
+    )
+    controller.watch(vmis, own)
+
+    def changed(whose: Identity) -> None:
+        queue.add(whose.key)
+
+    attendants.notify(changed, events.pass_on)
+    heartbeat = Heartbeat(client, settings.node, clock)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(attendants.running())
+        for each in attendants:
+            changed(each.whose)
+        work = [vmis.run(), controller.run(), recorder.run(), heartbeat.run()]
+        work += [each.run() for each in plugins(settings, clock)]
+        await stack.enter_async_context(background(*work))
+        await vmis.wait_synced()
+        port = None
+        if tls is not None:
+            service = WebService(Guests(vmis, attendants), settings, clock)
+            port = await stack.enter_async_context(web.serving(service, settings, tls))
+        yield Handler(vmis, attendants, controller, heartbeat, port)
+
+
+async def run(
+    settings: HandlerSettings,
+    client: Client,
+    configuration: Callable[[], KubeVirtConfiguration],
+    clock: Clock,
+    *,
+    tls: ssl.SSLContext | None = None,
+) -> None:
+    """The same until cancelled."""
+    async with serving(settings, client, configuration, clock, tls=tls):
+        await asyncio.Event().wait()

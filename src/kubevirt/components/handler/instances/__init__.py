@@ -1,0 +1,1 @@
+"""The VMIs of this node: followed, brought about, told of."""

@@ -1,0 +1,173 @@
+"""The WebService of a node: virt-api's calls about guests that run here, on KubeVirt's paths.
+
+Only virt-api may call: TLS asks for a certificate of the installation, and `only_known` for its name. Who the
+user is and what they may do was decided before the call came here.
+"""
+
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from aiohttp import web
+
+from kubevirt.base.clock import Clock
+from kubevirt.base.errors import KubevirtError
+from kubevirt.base.log import get_logger
+from kubevirt.base.tasks import first_of
+from kubevirt.components.handler.settings import HandlerSettings
+from kubevirt.components.handler.web.errors import Denied, code_of
+from kubevirt.components.handler.web.guests import AskedGuest, Guests
+from kubevirt.components.handler.web.streams import MESSAGE_LIMIT, PROTOCOL, Lines, carry, line_to
+from kubevirt.rpc.cmd import Launcher
+
+log = get_logger(__name__)
+
+BASE: Final = "/v1/namespaces/{namespace}/virtualmachineinstances/{name}"
+CONSOLE, SCREEN = "virt-serial0", "virt-vnc"
+BODY_LIMIT: Final = 64 << 10
+JSON_LIMIT: Final = 4 << 20
+PICTURE_LIMIT: Final = 64 << 20
+TAKEN: Final = "Active VNC connection. Request denied."
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Press = Callable[[Launcher, bytes], Awaitable[None]]
+Question = Callable[[Launcher], Awaitable[str]]
+
+BUTTONS: Final[dict[str, Press]] = {
+    "pause": Launcher.pause,
+    "unpause": Launcher.unpause,
+    "reset": Launcher.reset,
+    "softreboot": Launcher.soft_reboot,
+}
+QUESTIONS: Final[dict[str, Question]] = {
+    "guestosinfo": Launcher.guest_info,
+    "userlist": Launcher.users,
+    "filesystemlist": Launcher.filesystems,
+}
+
+
+class WebService:
+    def __init__(self, guests: Guests, settings: HandlerSettings, clock: Clock) -> None:
+        self._guests = guests
+        self._settings = settings
+        self._clock = clock
+        self._lines = Lines(clock)
+
+    def application(self) -> web.Application:
+        app = web.Application(client_max_size=BODY_LIMIT, middlewares=[_telling, self._only_known])
+        app.router.add_get("/healthz", _healthy)
+        app.router.add_get(f"{BASE}/console", self._console)
+        app.router.add_get(f"{BASE}/vnc", self._screen)
+        app.router.add_get(f"{BASE}/vnc/screenshot", self._screenshot)
+        for name, press in BUTTONS.items():
+            app.router.add_put(f"{BASE}/{name}", self._button(press))
+        for name, ask in QUESTIONS.items():
+            app.router.add_get(f"{BASE}/{name}", self._question(ask))
+        return app
+
+    def _asked(self, request: web.Request) -> AskedGuest:
+        return self._guests.get(request.match_info["namespace"], request.match_info["name"])
+
+    def _button(self, press: Press) -> Handler:
+        async def handle(request: web.Request) -> web.StreamResponse:
+            guest = self._asked(request)
+            await press(guest.launcher, guest.encoded)
+            return web.Response(status=202)
+
+        return handle
+
+    def _question(self, ask: Question) -> Handler:
+        async def handle(request: web.Request) -> web.StreamResponse:
+            answer = await ask(self._asked(request).launcher)
+            if len(answer) > JSON_LIMIT:
+                raise Denied(500, "the guest's agent answered too much")
+            return web.Response(text=answer, content_type="application/json")
+
+        return handle
+
+    async def _screenshot(self, request: web.Request) -> web.StreamResponse:
+        guest = self._asked(request)
+        picture = await guest.launcher.screenshot(guest.encoded)
+        if len(picture.data) > PICTURE_LIMIT or picture.mime != "image/png":
+            raise Denied(500, "the launcher sent no picture")
+        return web.Response(body=picture.data, content_type="image/png")
+
+    async def _console(self, request: web.Request) -> web.StreamResponse:
+        return await self._line(request, CONSOLE)
+
+    async def _screen(self, request: web.Request) -> web.StreamResponse:
+        guest = self._asked(request)
+        keeps = request.query.get("preserveSession") == "true"
+        if keeps and self._lines.is_taken(guest.uid, SCREEN):
+            raise Denied(503, TAKEN)
+        return await self._line(request, SCREEN)
+
+    async def _line(self, request: web.Request, name: str) -> web.StreamResponse:
+        guest = self._asked(request)
+        private = guest.folders.private
+        async with self._lines.taken(guest.uid, name) as is_wanted:
+            try:
+                folder = private.root(guest.uid)
+            except (OSError, KubevirtError):
+                raise Denied(503, "the guest has no lines yet") from None
+            with folder:
+                async with line_to(folder, name, self._clock) as line:
+                    caller = web.WebSocketResponse(
+                        protocols=(PROTOCOL,), max_msg_size=MESSAGE_LIMIT
+                    )
+                    await caller.prepare(request)
+                    await first_of(carry(line, caller), _until(is_wanted.wait()))
+                    await caller.close()
+                    return caller
+
+    @web.middleware
+    async def _only_known(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        wanted = self._settings.clients
+        if wanted and not wanted & _names(request):
+            raise Denied(403, "this certificate may not ask a node about its guests")
+        return await handler(request)
+
+
+async def _until(happened: Awaitable[object]) -> None:
+    await happened
+
+
+def _names(request: web.Request) -> frozenset[str]:
+    """Common names of the certificate that the caller showed."""
+    transport = request.transport
+    certificate = transport.get_extra_info("peercert") if transport else None
+    subject = (certificate or {}).get("subject", ())
+    return frozenset(value for parts in subject for field, value in parts if field == "commonName")
+
+
+@web.middleware
+async def _telling(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """What went wrong, in the words of whoever knows."""
+    try:
+        return await handler(request)
+    except KubevirtError as error:
+        return web.Response(status=code_of(error), text=str(error))
+
+
+async def _healthy(_: web.Request) -> web.StreamResponse:
+    return web.Response(text="ok")
+
+
+@asynccontextmanager
+async def serving(
+    service: WebService, settings: HandlerSettings, tls: ssl.SSLContext
+) -> AsyncIterator[int]:
+    """Serves while the body runs; the port."""
+    runner = web.AppRunner(
+        service.application(), access_log=None, handle_signals=False, shutdown_timeout=1.0
+    )
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, settings.address, settings.port, ssl_context=tls)
+        await site.start()
+        port: int = runner.addresses[0][1]
+        log.info("guests of this node can be asked for", port=port)
+        yield port
+    finally:
+        await runner.cleanup()
