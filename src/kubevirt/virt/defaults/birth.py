@@ -1,6 +1,7 @@
 """What a new instance begins its life with: a phase, a finalizer, marks of how it was made.
 
-A status that came with the object is dropped: whoever may create an instance may not say that it runs.
+A status that came with the object is dropped: whoever may create an instance may not say that it runs. Only what its
+machine has kept a copy of its spec under stays, which changes nothing for anybody.
 """
 
 from datetime import datetime
@@ -43,6 +44,7 @@ def born(
                 ),
             ),
             runtime_user=ROOT if _as_root(configuration) else RUNTIME_USER,
+            virtual_machine_revision_name=vmi.status.virtual_machine_revision_name,
         ),
     )
 

@@ -27,8 +27,9 @@ from kubevirt.virt.instance import phases, pods
 from kubevirt.virt.instance.seen import InstanceSeen
 from kubevirt.virt.spans import end_of
 
-SETTLING: Final = timedelta(seconds=1)
-"""What passes within this is not written: a write costs everybody who watches."""
+SETTLING: Final = timedelta(seconds=2)
+"""What passes within a second is not written: a write costs everybody who watches. It is counted from times that
+have lost their fractions, so that it may be two."""
 LAUNCHER_LOST: Final = "LauncherLost"
 
 

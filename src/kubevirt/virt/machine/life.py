@@ -42,7 +42,8 @@ from kubevirt.virt.machine.template import instance_of
 from kubevirt.virt.ownership import controller_of, is_owned_by
 from kubevirt.virt.spans import end_of
 
-SETTLING: Final = timedelta(seconds=1)
+SETTLING: Final = timedelta(seconds=2)
+"""For at least a second: the times that it is counted from have lost their fractions."""
 ORPHANING: Final = "orphan"
 """Finalizer of a deletion that leaves dependents behind."""
 UNREADABLE: Final = "InvalidSpec"

@@ -63,6 +63,11 @@ def test_nobody_is_born_running() -> None:
     assert stored(forged)["status"] == stored({})["status"]
 
 
+def test_an_instance_keeps_the_name_of_the_copy_that_its_machine_was_started_from() -> None:
+    told = stored({"status": {"virtualMachineRevisionName": "revision-start-vm-1-2"}})["status"]
+    assert told["virtualMachineRevisionName"] == "revision-start-vm-1-2"
+
+
 def test_what_our_types_do_not_know_stays() -> None:
     vmi = stored({"spec": {"later": {"a": 1}}, "metadata": {"managedFields": [{"a": 1}]}})
     assert vmi["spec"]["later"] == {"a": 1}

@@ -247,7 +247,7 @@ def test_an_instance_that_is_about_to_be_gone_is_not_told_to_be_unready_first() 
     vmi = an_instance(phases.SUCCEEDED, is_ending=True, conditions=ready)
     plan = plan_for(vmi, a_pod(**UP), now=EPOCH)
     assert told(plan, "Ready") == ("True", None)
-    assert plan.look_again == EPOCH + timedelta(seconds=1)
+    assert plan.look_again == EPOCH + timedelta(seconds=2)
     assert told(plan_for(vmi, a_pod(**UP)), "Ready")[0] == "False"
 
 

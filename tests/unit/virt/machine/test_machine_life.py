@@ -272,7 +272,7 @@ def test_a_guest_that_is_about_to_be_ready_is_told_of_when_it_is() -> None:
     seen = MachineSeen(instance=vmi)
     plan = decide(vm, seen, EPOCH)
     assert plan.status == vm.status
-    assert plan.look_again == EPOCH + timedelta(seconds=1)
+    assert plan.look_again == EPOCH + timedelta(seconds=2)
     assert decide(vm, seen, plan.look_again).status.printable_status == "Running"
 
 

@@ -1,0 +1,113 @@
+"""What is kept of objects in memory: the fields that decisions are made by, and no others.
+
+There may be thousands of each. Annotations of a machine repeat its whole manifest, and most of a pod is for the node.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from kubevirt.api.core.container import Container
+from kubevirt.api.core.pod import Pod, PodReadinessGate, PodSpec, PodStatus
+from kubevirt.api.machine import VirtualMachine, VirtualMachineSpec, VirtualMachineStatus
+from kubevirt.api.meta import ObjectMeta, OwnerReference
+from kubevirt.api.scheme import (
+    CONTROLLER_REVISIONS,
+    PERSISTENT_VOLUME_CLAIMS,
+    PODS,
+    VIRTUAL_MACHINES,
+)
+from kubevirt.api.struct import NO_ENTRIES, Int64, Quantity, Struct
+
+
+class KeptMetadata(Struct, frozen=True, kw_only=True):
+    """Without labels and annotations."""
+
+    name: str = ""
+    namespace: str | None = None
+    uid: str = ""
+    resource_version: str | None = None
+    generation: Int64 | None = None
+    creation_timestamp: datetime | None = None
+    deletion_timestamp: datetime | None = None
+    owner_references: tuple[OwnerReference, ...] = ()
+    finalizers: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> ObjectMeta:
+        return ObjectMeta(
+            name=self.name,
+            namespace=self.namespace,
+            uid=self.uid,
+            resource_version=self.resource_version,
+            generation=self.generation,
+            creation_timestamp=self.creation_timestamp,
+            deletion_timestamp=self.deletion_timestamp,
+            owner_references=self.owner_references,
+            finalizers=self.finalizers,
+        )
+
+
+class KeptMachine(Struct, frozen=True, kw_only=True):
+    metadata: KeptMetadata = KeptMetadata()
+    spec: VirtualMachineSpec
+    status: VirtualMachineStatus = VirtualMachineStatus()
+
+    @property
+    def whole(self) -> VirtualMachine:
+        return VirtualMachine(metadata=self.metadata.whole, spec=self.spec, status=self.status)
+
+
+class KeptContainer(Struct, frozen=True, kw_only=True):
+    name: str
+    image: str | None = None
+
+
+class KeptPodSpec(Struct, frozen=True, kw_only=True):
+    node_name: str | None = None
+    containers: tuple[KeptContainer, ...] = ()
+    readiness_gates: tuple[PodReadinessGate, ...] = ()
+
+
+class KeptPod(Struct, frozen=True, kw_only=True):
+    metadata: KeptMetadata = KeptMetadata()
+    spec: KeptPodSpec = KeptPodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def whole(self) -> Pod:
+        spec = PodSpec(
+            node_name=self.spec.node_name,
+            containers=tuple(
+                Container(name=each.name, image=each.image) for each in self.spec.containers
+            ),
+            readiness_gates=self.spec.readiness_gates,
+        )
+        return Pod(metadata=self.metadata.whole, spec=spec, status=self.status)
+
+
+class KeptRequirements(Struct, frozen=True, kw_only=True):
+    requests: Mapping[str, Quantity] = NO_ENTRIES
+
+
+class KeptClaimSpec(Struct, frozen=True, kw_only=True):
+    access_modes: tuple[str, ...] = ()
+    volume_mode: str | None = None
+    resources: KeptRequirements = KeptRequirements()
+
+
+class KeptClaimStatus(Struct, frozen=True, kw_only=True):
+    capacity: Mapping[str, Quantity] = NO_ENTRIES
+
+
+class KeptClaim(Struct, frozen=True, kw_only=True):
+    metadata: KeptMetadata = KeptMetadata()
+    spec: KeptClaimSpec = KeptClaimSpec()
+    status: KeptClaimStatus = KeptClaimStatus()
+
+
+MACHINES: Final = VIRTUAL_MACHINES.read_as(KeptMachine)
+LAUNCHER_PODS: Final = PODS.read_as(KeptPod)
+CLAIMS: Final = PERSISTENT_VOLUME_CLAIMS.read_as(KeptClaim)
+REVISIONS: Final = CONTROLLER_REVISIONS.metadata_only
+"""The content of one is asked for when it matters: when a guest runs that was made from another template."""

@@ -1,0 +1,7 @@
+"""The controller of VirtualMachines: what `virt.machine` decides, carried out.
+
+controller.py  who is looked at when, and what a look does
+sighting.py    what a decision is made by, from the caches
+carrying.py    actions: instances, copies of the spec, finalizers
+status.py      what is told of the machine, written if it differs
+"""

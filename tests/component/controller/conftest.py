@@ -1,0 +1,88 @@
+"""One source for two servers: a real kube-apiserver, and ours."""
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from tests.component.controller.house import House
+from tests.contract.conftest import CRDS, NAMESPACES, config_of
+
+from clusterup import waiting
+from clusterup.light import LightCluster
+from clusterup.light_embedded import EmbeddedServer
+from clusterup.pytest_plugin import session_loop
+from kubevirt.api import crds
+from kubevirt.api.scheme import VIRTUAL_MACHINE_INSTANCES, VIRTUAL_MACHINES
+from kubevirt.kube.client import Client
+from kubevirt.kube.errors import NoSuchResource
+
+WANTED = {"virtualmachines", "virtualmachineinstances"}
+
+Server = LightCluster | EmbeddedServer
+
+
+@pytest.fixture(scope="session", params=["embedded", "kubernetes"])
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    started: Server
+    if request.param == "embedded":
+        started = EmbeddedServer(has_audit_log=True)
+    else:
+        request.getfixturevalue("light_programs")
+        started = LightCluster()
+    with session_loop() as loop:
+        loop.run(started.start())
+        try:
+            loop.run(_define(started))
+            yield started
+        finally:
+            loop.run(started.stop())
+
+
+async def _define(server: Server) -> None:
+    async with Client(config_of(server.kubeconfig)) as client:
+        for crd in crds.load():
+            if crd["spec"]["names"]["plural"] in WANTED:
+                await client.create(CRDS, crd)
+
+        async def are_served() -> bool:
+            try:
+                await client.list(VIRTUAL_MACHINES)
+                await client.list(VIRTUAL_MACHINE_INSTANCES)
+            except NoSuchResource:
+                return False
+            return True
+
+        await waiting.until(are_served, limit_s=60, what="the kinds are served")
+
+
+@pytest.fixture
+async def house(server: Server) -> AsyncIterator[House]:
+    config = config_of(server.kubeconfig)
+    async with Client(config) as client:
+        made: dict[str, Any] = await client.create(
+            NAMESPACES, {"metadata": {"generateName": "controller-"}}
+        )
+        namespace: str = made["metadata"]["name"]
+        log = server.audit_log if isinstance(server, LightCluster) else server.folder / "audit.log"
+        house = House(client, config, namespace, log)
+        await _has_account(client, namespace)
+        try:
+            yield house
+        finally:
+            await house.clear()
+            await client.delete(NAMESPACES, namespace)
+
+
+async def _has_account(client: Client, namespace: str) -> None:
+    """Pods can be created."""
+    from kubevirt.api.scheme import SERVICE_ACCOUNTS
+    from kubevirt.kube.errors import NotFound
+
+    async def is_there() -> bool:
+        try:
+            await client.get(SERVICE_ACCOUNTS, "default", namespace)
+        except NotFound:
+            return False
+        return True
+
+    await waiting.until(is_there, limit_s=30, what="the service account is there")

@@ -1,0 +1,139 @@
+"""What goes wrong, what is told of it, and how it goes on once it is mended."""
+
+import msgspec
+import pytest
+from tests.component.controller.house import House
+
+from kubevirt.api.configuration import KubeVirtConfiguration
+from kubevirt.api.instance import VirtualMachineInstance
+from kubevirt.api.scheme import (
+    PERSISTENT_VOLUME_CLAIMS,
+    PODS,
+    PRIORITY_CLASSES,
+    VIRTUAL_MACHINE_INSTANCES,
+)
+from kubevirt.components.controller.instances import controller as instances
+from kubevirt.kube.patches import MergePatch
+from kubevirt.testing.builders import a_claim, a_machine, an_instance
+from kubevirt.virt.conditions import found
+
+GATE = {"developerConfiguration": {"featureGates": ["HostDisk"]}}
+
+
+def trouble(vmi: VirtualMachineInstance) -> tuple[str, str]:
+    """What keeps it from going on: a word and a sentence."""
+    condition = found(vmi.status.conditions, "Synchronized")
+    if condition is None or condition.status != "False":
+        return "", ""
+    return condition.reason or "", condition.message or ""
+
+
+async def test_a_launcher_that_crashes_is_tried_again_later_and_not_over_and_over(
+    house: House,
+) -> None:
+    async with house.controlled(), house.with_nodes() as nodes:
+        nodes.pods.crashing.add("testvm")
+        await house.create(a_machine(namespace=house.namespace, runStrategy="Always"))
+        vm = await house.until_word("testvm", "CrashLoopBackOff")
+        failure = vm.status.start_failure
+        assert failure is not None
+        assert failure.consecutive_fail_count == 1
+        await house.until_gone(VIRTUAL_MACHINE_INSTANCES, "testvm")
+        [words] = set(await house.told("testvm", "Stopped"))
+        assert words.endswith("ended: container compute ended with code 1")
+
+        nodes.pods.crashing.clear()
+        vm = await house.until_word("testvm", "Running")
+        assert vm.status.start_failure is None
+
+
+async def test_a_claim_that_is_missing_is_named_and_awaited(house: House) -> None:
+    volumes = {"volumes": [{"name": "root", "persistentVolumeClaim": {"claimName": "disk"}}]}
+    async with house.controlled(), house.with_nodes():
+        vm = a_machine(namespace=house.namespace, guest=volumes, runStrategy="Always")
+        await house.create(vm)
+        await house.until_word("testvm", "ErrorPvcNotFound")
+        vmi = await house.until_phase("testvm", "Pending")
+        word, sentence = trouble(vmi)
+        assert word == "FailedPvcNotFound"
+        assert f"{house.namespace}/disk does not exist" in sentence
+
+        claim = a_claim("disk", house.namespace, mode="Block")
+        await house.client.create(PERSISTENT_VOLUME_CLAIMS, claim)
+        await house.until_word("testvm", "Running")
+        [pod] = await house.pods()
+        assert pod.spec is not None
+        assert [each.name for each in pod.spec.containers[0].volume_devices] == ["root"]
+        vmi = await house.until_phase("testvm", "Running")
+        [told] = vmi.status.volume_status
+        assert told.persistent_volume_claim_info is not None
+        assert told.persistent_volume_claim_info.volume_mode == "Block"
+        assert trouble(vmi) == ("", "")
+
+
+async def test_what_the_server_refuses_is_told_and_goes_on_when_it_is_allowed(house: House) -> None:
+    name = house.namespace  # a class belongs to the whole cluster
+    async with house.controlled(), house.with_nodes():
+        guest = {"priorityClassName": name}
+        await house.create(a_machine(namespace=house.namespace, guest=guest, runStrategy="Always"))
+        vmi = await house.until_instance("testvm", lambda vmi: bool(trouble(vmi)[0]), "tells it")
+        word, sentence = trouble(vmi)
+        assert word == "FailedCreate"
+        assert sentence.startswith("failed to create virtual machine pod: ")
+        assert f"no PriorityClass with name {name} was found" in sentence
+        assert any("Error creating pod" in each for each in await house.told("testvm", word))
+
+        await house.client.create(PRIORITY_CLASSES.raw, {"metadata": {"name": name}, "value": 1000})
+        try:
+            await house.until_word("testvm", "Running")
+            assert trouble(await house.until_phase("testvm", "Running")) == ("", "")
+        finally:
+            await house.client.delete(PRIORITY_CLASSES, name)
+
+
+async def test_a_pod_that_cannot_be_made_is_made_when_the_settings_allow_it(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(instances, "UNRENDERABLE_S", 0.5)
+    volumes = [{"name": "root", "hostDisk": {"path": "/data/disk.img", "type": "DiskOrCreate"}}]
+    async with house.controlled(), house.with_nodes():
+        vmi = an_instance(namespace=house.namespace, volumes=volumes)
+        await house.client.create(VIRTUAL_MACHINE_INSTANCES, vmi)
+        vmi = await house.until_instance("testvm", lambda vmi: bool(trouble(vmi)[0]), "tells it")
+        words = "failed to render launch manifest: HostDisk feature gate is not enabled"
+        assert trouble(vmi) == ("FailedCreate", words)
+        assert await house.pods() == []
+
+        house.configuration = msgspec.convert(GATE, KubeVirtConfiguration)
+        assert trouble(await house.until_phase("testvm", "Running")) == ("", "")
+
+
+async def test_an_instance_whose_pod_vanishes_has_failed_and_can_be_deleted(house: House) -> None:
+    async with house.controlled(), house.with_nodes() as nodes:
+        nodes.guests.unwilling.add("testvm")
+        vmi = an_instance(namespace=house.namespace)
+        await house.client.create(VIRTUAL_MACHINE_INSTANCES, vmi)
+        await house.until_phase("testvm", "Scheduled")
+        [pod] = await house.pods()
+        await house.delete(PODS, pod.metadata.name, grace_period_s=0)
+        failed = await house.until_phase("testvm", "Failed")
+        assert trouble(failed)[0] == "LauncherLost"
+        await house.delete(VIRTUAL_MACHINE_INSTANCES, "testvm")
+        await house.until_gone(VIRTUAL_MACHINE_INSTANCES, "testvm")
+
+
+async def test_a_pod_that_lost_its_labels_is_still_the_launcher_of_its_instance(
+    house: House,
+) -> None:
+    """Nobody can have a second guest started beside the first by taking a label away."""
+    async with house.controlled(), house.with_nodes():
+        await house.create(a_machine(namespace=house.namespace, runStrategy="Always"))
+        before = await house.until_phase("testvm", "Running")
+        [pod] = await house.pods()
+        nothing = MergePatch({"metadata": {"labels": None}})
+        await house.client.patch(PODS, pod.metadata.name, nothing, house.namespace)
+        await house.create(a_machine("second", house.namespace, runStrategy="Always"))
+        await house.until_word("second", "Running")
+        after = await house.until_phase("testvm", "Running")
+        assert after.metadata.uid == before.metadata.uid
+        assert len(await house.pods()) == 2
