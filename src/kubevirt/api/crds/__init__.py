@@ -12,8 +12,10 @@ import msgspec
 
 def load() -> list[dict[str, Any]]:
     """All definitions, in the order of their names."""
+    return [msgspec.json.decode(content, type=dict[str, Any]) for content in contents()]
+
+
+def contents() -> list[bytes]:
+    """The same as they lie on the disk: for who has to know only whether they are others than before."""
     files = (file for file in resources.files(__name__).iterdir() if file.name.endswith(".json"))
-    return [
-        msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
-        for file in sorted(files, key=lambda file: file.name)
-    ]
+    return [file.read_bytes() for file in sorted(files, key=lambda file: file.name)]
