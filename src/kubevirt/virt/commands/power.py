@@ -12,6 +12,7 @@ import msgspec
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine, VirtualMachineStateChangeRequest
 from kubevirt.api.requests import RestartOptions, StartOptions, StopOptions
+from kubevirt.api.struct import NO_ENTRIES
 from kubevirt.virt.commands.refusal import MACHINE, Refusal, bad_request, conflict, internal
 from kubevirt.virt.conditions import is_true
 from kubevirt.virt.errors import SpecError
@@ -107,7 +108,7 @@ def _is_shorter(vmi: VirtualMachineInstance, grace_s: int | None) -> bool:
 
 
 def _started(*, is_paused: bool = False) -> VirtualMachineStateChangeRequest:
-    data = {"paused": "true"} if is_paused else {}
+    data = {"paused": "true"} if is_paused else NO_ENTRIES
     return VirtualMachineStateChangeRequest(action=requests.START, data=data)
 
 

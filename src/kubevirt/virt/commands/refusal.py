@@ -12,9 +12,14 @@ INSTANCE: Final = "virtualmachineinstance"
 
 
 class Refusal(UserError):  # noqa: N818  # it is an answer
-    def __init__(self, code: int, message: str, *, reason: str) -> None:
+    def __init__(
+        self, code: int, message: str, *, reason: str, kind: str = "", name: str = ""
+    ) -> None:
         super().__init__(message, reason=reason)
         self.code = code
+        self.kind = kind
+        """Of the object that it is about, if it is about one."""
+        self.name = name
 
 
 def bad_request(message: str) -> Refusal:
@@ -27,11 +32,12 @@ def not_authenticated(message: str) -> Refusal:
 
 def forbidden(kind: str, name: str, message: str) -> Refusal:
     text = f'{kind}.kubevirt.io "{name}" is forbidden: {message}'
-    return Refusal(403, text, reason="Forbidden")
+    return Refusal(403, text, reason="Forbidden", kind=kind, name=name)
 
 
 def not_found(kind: str, name: str) -> Refusal:
-    return Refusal(404, f'{kind}.kubevirt.io "{name}" not found', reason="NotFound")
+    text = f'{kind}.kubevirt.io "{name}" not found'
+    return Refusal(404, text, reason="NotFound", kind=kind, name=name)
 
 
 def no_such_path() -> Refusal:
@@ -46,7 +52,7 @@ def not_allowed(method: str) -> Refusal:
 
 def conflict(kind: str, name: str, message: str) -> Refusal:
     text = f'Operation cannot be fulfilled on {kind}.kubevirt.io "{name}": {message}'
-    return Refusal(409, text, reason="Conflict")
+    return Refusal(409, text, reason="Conflict", kind=kind, name=name)
 
 
 def too_large(limit: int) -> Refusal:

@@ -1,0 +1,74 @@
+"""Which question is about what: by the path that it came to."""
+
+from collections.abc import Callable, Mapping
+
+from aiohttp import web
+
+from kubevirt.base.log import get_logger
+from kubevirt.components.virtapi import answers, bodies
+from kubevirt.components.virtapi.admission import mutating, reviews, validating
+from kubevirt.components.virtapi.admission.reviews import Question, Verdict
+from kubevirt.components.virtapi.parts import Parts
+from kubevirt.virt import admission_paths
+from kubevirt.virt.commands.refusal import not_allowed
+from kubevirt.virt.validate.requester import Requester
+
+log = get_logger(__name__)
+
+Opinion = Callable[[Question, Requester], Verdict]
+
+
+class Judge:
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._opinions: Mapping[str, Opinion] = {
+            admission_paths.MUTATE_MACHINE: self._mutate_machine,
+            admission_paths.MUTATE_INSTANCE: self._mutate_instance,
+            admission_paths.VALIDATE_MACHINE: self._validate_machine,
+            admission_paths.VALIDATE_NEW_INSTANCE: self._validate_new_instance,
+            admission_paths.VALIDATE_CHANGED_INSTANCE: self._validate_changed_instance,
+            admission_paths.VALIDATE_STATUS: self._validate_status,
+            **{each.path: self._refuse_unbuilt for each in admission_paths.UNBUILT},
+        }
+
+    def knows(self, path: str) -> bool:
+        return path in self._opinions
+
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        if request.method != "POST":
+            raise not_allowed(request.method)
+        body = await bodies.read(request, bodies.REVIEW_LIMIT, self._parts.clock)
+        question = reviews.read(body)
+        requester = Requester.of(question.user_info, self._parts.namespace)
+        verdict = self._opinions[request.path](question, requester)
+        if verdict.causes:
+            log.info(
+                "an object was refused",
+                path=request.path,
+                user=requester.username,
+                causes=len(verdict.causes),
+                first=verdict.causes[0].message,
+            )
+        return answers.json(reviews.answer(question, verdict))
+
+    def _mutate_machine(self, question: Question, requester: Requester) -> Verdict:
+        return mutating.machine(question, requester, self._parts.configuration())
+
+    def _mutate_instance(self, question: Question, requester: Requester) -> Verdict:
+        parts = self._parts
+        return mutating.instance(question, requester, parts.configuration(), parts.clock.now())
+
+    def _validate_machine(self, question: Question, _: Requester) -> Verdict:
+        return validating.machine_verdict(question, self._parts.rules)
+
+    def _validate_new_instance(self, question: Question, requester: Requester) -> Verdict:
+        return validating.new_instance_verdict(question, requester, self._parts.rules)
+
+    def _validate_changed_instance(self, question: Question, requester: Requester) -> Verdict:
+        return validating.changed_instance_verdict(question, requester, self._parts.rules)
+
+    def _validate_status(self, _: Question, requester: Requester) -> Verdict:
+        return validating.status_verdict(requester)
+
+    def _refuse_unbuilt(self, question: Question, _: Requester) -> Verdict:
+        return validating.unbuilt_verdict(question, self._parts.rules)
