@@ -4,8 +4,9 @@
         …
         hook.asked                       # the requests of all reviews, in order
 
-Each configuration is meant for the test's namespace alone, and is in effect when it is handed out: it
-has one webhook more, for secrets, about which the server is asked until that one hears of it.
+Each configuration is meant for the test's namespace alone, is in effect when it is handed out, and no
+longer when its block has ended: it has one webhook more, for secrets, about which the server is asked until
+that one hears of it, or hears no more.
 """
 
 import asyncio
@@ -23,11 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+from tests import tls_servers
 
 from clusterup import certificates, waiting
 from kubevirt.api.resource import Resource
 from kubevirt.kube.client import Client
-from kubevirt.kube.errors import ApiError
+from kubevirt.kube.errors import ApiError, NotFound
 
 Object = dict[str, Any]
 Answer = Callable[[Object], Any]
@@ -46,7 +48,7 @@ ASK_ABOUT_MAPS: Object = {
     "apiVersions": ["v1"],
     "resources": ["configmaps"],
 }
-_LIMIT_S = 30.0
+_LIMIT_S = 120.0
 
 
 # Answers
@@ -117,14 +119,11 @@ class HookServer:
         self.hooks: dict[str, Hook] = {}
         self.order: list[str] = []
         """The paths at which it was asked."""
-        self.connections: set[asyncio.BaseTransport] = set()
 
     def url(self, path: str) -> str:
         return f"https://127.0.0.1:{self.port}{path}"
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        if request.transport:
-            self.connections.add(request.transport)
         hook = self.hooks.get(request.path)
         if hook is None:
             return web.Response(status=404)
@@ -150,17 +149,8 @@ class HookServer:
 async def served(context: ssl.SSLContext | None = None) -> AsyncIterator[HookServer]:
     server = HookServer(0)
     runner = web.ServerRunner(web.Server(server.handle, access_log=None), shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context or _own_context()).start()
-        server.port = runner.addresses[0][1]
+    async with tls_servers.serving(runner, context or _own_context()) as server.port:
         yield server
-    finally:
-        # TLS would say goodbye and wait for an answer, for which the loop of a test has no time left.
-        for connection in server.connections:
-            if isinstance(connection, asyncio.WriteTransport) and not connection.is_closing():
-                connection.abort()
-        await runner.cleanup()
 
 
 @asynccontextmanager
@@ -170,12 +160,8 @@ async def answering(
     """A server that answers as nobody should; gives its port."""
     server = web.Server(handler, access_log=None, handler_cancellation=True)
     runner = web.ServerRunner(server, shutdown_timeout=0.1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", port, ssl_context=_own_context()).start()
-        yield runner.addresses[0][1]
-    finally:
-        await runner.cleanup()
+    async with tls_servers.serving(runner, _own_context(), port=port) as taken:
+        yield taken
 
 
 # Configurations
@@ -209,6 +195,8 @@ async def in_effect(
     name: str = "",
 ) -> AsyncIterator[Object]:
     """A configuration that the server has noticed: its last webhook has been asked about a secret."""
+    # What a namespace is furnished with comes by itself, and would be asked about.
+    await _until(lambda: _is_furnished(client, namespace), f"{namespace} is furnished")
     async with served() as prober:
         prober.hooks["/probe"] = Hook(no("it is there"))
         mark = uuid.uuid4().hex
@@ -223,22 +211,50 @@ async def in_effect(
         made = await client.create(kind, {"metadata": metadata, "webhooks": [*webhooks, probe]})
         name = made["metadata"]["name"]
         try:
-            await waiting.until(
-                lambda: _is_there(client, namespace, prober, mark),
-                limit_s=_LIMIT_S,
-                what=f"{name} is in effect",
-            )
+            await _until(lambda: _is_asked(client, namespace, prober, mark), f"{name} is in effect")
             yield made
         finally:
             await client.delete(kind, name)
+            await _until(lambda: _is_left_alone(client, namespace, prober, mark), f"{name} is gone")
 
 
-async def _is_there(client: Client, namespace: str, prober: HookServer, mark: str) -> bool:
+async def _until(probe: Callable[[], Awaitable[bool]], what: str) -> None:
+    await waiting.until(probe, limit_s=_LIMIT_S, what=what, every_s=0.01)
+
+
+async def _is_furnished(client: Client, namespace: str) -> bool:
+    with contextlib.suppress(NotFound):
+        await client.raw("GET", f"/api/v1/namespaces/{namespace}/configmaps/kube-root-ca.crt")
+        return True
+    return False
+
+
+async def _is_asked(client: Client, namespace: str, prober: HookServer, mark: str) -> bool:
+    before = len(prober.order)
     body = {"metadata": {"name": "probe", "labels": {"probe": mark}}}
     path = f"/api/v1/namespaces/{namespace}/secrets"
     with contextlib.suppress(ApiError):
         await client.raw("POST", path, body, params={"dryRun": "All"})
-    return bool(prober.order)
+    return len(prober.order) > before
+
+
+async def _is_left_alone(client: Client, namespace: str, prober: HookServer, mark: str) -> bool:
+    return not await _is_asked(client, namespace, prober, mark)
+
+
+async def settled(client: Client, path: str) -> None:
+    """Until the server's own cache holds what was written last. A real server begins a change with what it
+    finds there; where that was old it begins again, and webhooks are asked about one change twice.
+    """
+    written = json.loads(await client.raw("GET", path))["metadata"]["resourceVersion"]
+
+    async def is_cached() -> bool:
+        with contextlib.suppress(ApiError):  # after three seconds it says that this is too new
+            await client.raw("GET", path, params={"resourceVersion": written})
+            return True
+        return False
+
+    await _until(is_cached, f"{path} is settled")
 
 
 @asynccontextmanager

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from aiohttp import WSMsgType, web
+from tests import tls_servers
 
-from clusterup import certificates, ports
+from clusterup import certificates
 
 ADDRESS = "127.0.0.1"
 PROTOCOL = "v4.channel.k8s.io"
@@ -24,9 +25,9 @@ class Signing(Protocol):
 class StandInNode:
     """`asked` is what came, `callers` who came."""
 
-    def __init__(self, name: str, port: int) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.port = port
+        self.port = 0
         self.asked: list[str] = []
         self.callers: list[str] = []
 
@@ -88,17 +89,11 @@ async def stand_in_node(name: str, signing: Signing, folder: Path) -> AsyncItera
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(signing.ca_file))
     context.load_cert_chain(certificate, key)
     context.verify_mode = ssl.CERT_REQUIRED
-    port = ports.take()
-    node = StandInNode(name, port.number)
+    node = StandInNode(name)
     app = web.Application()
     app.router.add_get("/containerLogs/{namespace}/{pod}/{container}", node.log)
     for place in ("exec", "attach"):
         app.router.add_get(f"/{place}/{{namespace}}/{{pod}}/{{container}}", node.exec)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, ADDRESS, port.number, ssl_context=context).start()
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    async with tls_servers.serving(runner, context, ADDRESS) as node.port:
         yield node
-    finally:
-        await runner.cleanup()
-        port.release()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from kubevirt.apiserver.auth.nodes.restriction import Restriction, Write
 from kubevirt.apiserver.kinds import builtin
 from kubevirt.apiserver.refusals import Refusal
 from kubevirt.kube.client import Client
-from kubevirt.kube.errors import ApiError
+from kubevirt.kube.errors import ApiError, NotFound
 
 Object = dict[str, Any]
 NODE = "access-node"
@@ -54,11 +55,25 @@ def pod(name: str, secret: str, node: str) -> Object:
 
 
 @pytest.fixture
-async def lab(client: Client, namespace: str) -> AsyncIterator[str]:
+async def _nodes(client: Client) -> AsyncIterator[None]:
+    """Ours and another, gone with the test: whoever lists nodes next shall not find them."""
+    names = (NODE, "another-node")
+    try:
+        for name in names:
+            await client.create(NODES, {"metadata": {"name": name, "labels": {"a": "b"}}})
+        yield
+    finally:
+        for name in names:
+            with suppress(NotFound):
+                await client.delete(NODES, name)
+
+
+@pytest.fixture
+async def lab(client: Client, _nodes: None, namespace: str) -> AsyncIterator[str]:
     """A namespace with a pod on our node, and one on another."""
     await client.create(PODS, pod("mine", "mine", NODE), namespace)
     await client.create(PODS, pod("yours", "yours", "another-node"), namespace)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not (await _answer(client, "get", "secrets", namespace, "mine"))["allowed"]:
             pass
     yield namespace
@@ -166,13 +181,7 @@ class Server:
 
 
 @pytest.fixture
-async def node(people: People, client: Client) -> AsyncIterator[Client]:
-    for name in (NODE, "another-node"):
-        try:
-            await client.create(NODES, {"metadata": {"name": name, "labels": {"a": "b"}}})
-        except ApiError as error:
-            if error.code != 409:
-                raise
+async def node(people: People, _nodes: None) -> AsyncIterator[Client]:
     path = people.kubeconfig_for(f"system:node:{NODE}", ["system:nodes"])
     async with Client(config_of(path)) as node:
         yield node

@@ -23,13 +23,15 @@ def rule(**more: Any) -> Object:
 
 async def write(client: Client, namespace: str) -> None:
     """A config map comes, changes and goes; a lamp comes, is lit and scaled."""
-    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    path = f"/api/v1/namespaces/{namespace}/configmaps/one"
     await client.create(CONFIG_MAPS, a_config_map("one"), namespace=namespace)
-    await client.raw("PATCH", f"{path}/one", {"data": {"x": "y"}}, content_type=MERGE)
+    await client.raw("PATCH", path, {"data": {"x": "y"}}, content_type=MERGE)
+    await hooks.settled(client, path)
     await client.delete(CONFIG_MAPS, "one", namespace=namespace)
     await client.create(LAMPS, a_lamp("hall"), namespace=namespace)
     path = f"/apis/house.example/v1/namespaces/{namespace}/lamps/hall"
     await client.raw("PATCH", f"{path}/status", {"status": {"lit": True}}, content_type=MERGE)
+    await hooks.settled(client, path)
     await client.raw("PATCH", f"{path}/scale", {"spec": {"replicas": 2}}, content_type=MERGE)
 
 
@@ -163,7 +165,7 @@ async def test_labels_of_other_namespaces(client: Client, namespace: str) -> Non
         await client.raw(
             "PATCH", path, {"metadata": {"labels": {"watched": "yes"}}}, content_type=MERGE
         )
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not hook.asked:  # a real server learns of it by watching
                 body = {"metadata": {"generateName": "after-"}}
                 await client.create(CONFIG_MAPS, body, namespace=namespace)
@@ -279,6 +281,7 @@ async def test_a_condition_sees_what_was_before(client: Client, namespace: str) 
             "PUT", path, {**same, "metadata": {**same["metadata"], "resourceVersion": ""}}
         )
         assert not hook.asked
+        await hooks.settled(client, path)
         other = {**same, "data": {"x": "z"}}
         await client.raw(
             "PUT", path, {**other, "metadata": {**same["metadata"], "resourceVersion": ""}}
@@ -336,7 +339,7 @@ async def test_a_configuration_takes_effect_and_loses_it(client: Client, namespa
     async with hooks.one(client, VALIDATING, namespace, no("not now")):
         with pytest.raises(ApiError):
             await client.create(CONFIG_MAPS, a_config_map("one"), namespace=namespace)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while True:  # a real server learns of it by watching
             try:
                 await client.create(CONFIG_MAPS, a_config_map("one"), namespace=namespace)
@@ -360,7 +363,7 @@ async def test_a_changed_configuration_takes_effect(client: Client, namespace: s
                 harmless,
                 content_type="application/json-patch+json",
             )
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(120):
                 while True:
                     try:
                         await client.create(CONFIG_MAPS, a_config_map("one"), namespace=namespace)

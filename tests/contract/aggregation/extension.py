@@ -9,7 +9,6 @@ ws   /apis/GROUP/v1/…/toys/NAME/console    echoes; ends as it is told
 
 import asyncio
 import json
-import os
 import ssl
 import tempfile
 from collections.abc import AsyncIterator
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import WSMsgType, web
+from tests import tls_servers
 
 from clusterup import certificates
 
@@ -76,43 +76,19 @@ class Extension:
         with tempfile.TemporaryDirectory(prefix="aggregation-") as folder:
             pair = self.signer.server("extension", hosts)
             context.load_cert_chain(*pair.write(Path(folder), "server"))
-        async with self._running() as runner:
-            site = web.TCPSite(runner, address, self.port, ssl_context=context)
-            await site.start()
-            self.port = runner.addresses[0][1]
+        runner = self._runner()
+        async with tls_servers.serving(runner, context, address, self.port) as self.port:
             yield self
 
     @asynccontextmanager
     async def at(self, socket: Path) -> AsyncIterator["Extension"]:
         """At a private unix socket, where everybody is believed, since nobody else can come."""
         self.is_private = True
-        async with self._running() as runner:
-            await web.UnixSite(runner, socket).start()
-            os.chmod(socket, 0o600)  # noqa: PTH101  # in a moment, before anybody knows of it
+        async with tls_servers.serving_at(self._runner(), socket):
             yield self
 
-    @asynccontextmanager
-    async def _running(self) -> AsyncIterator[web.AppRunner]:
-        runner = web.AppRunner(self._application(), handler_cancellation=True, shutdown_timeout=0.1)
-        await runner.setup()
-        try:
-            yield runner
-        finally:
-            for site in list(runner.sites):
-                await site.stop()
-            await self._hang_up()
-            await runner.cleanup()
-
-    async def _hang_up(self) -> None:
-        """On everybody, also on those who have not said yet who they are, and without a goodbye: whoever
-        does not listen would never hear it.
-        """
-        loop: Any = asyncio.get_running_loop()
-        await asyncio.sleep(0)  # those at the door come in
-        for transport in list(loop._transports.values()):
-            name = transport.get_extra_info("sockname")
-            if isinstance(name, tuple) and name[1] == self.port:
-                transport.abort()
+    def _runner(self) -> web.AppRunner:
+        return web.AppRunner(self._application(), handler_cancellation=True, shutdown_timeout=0.1)
 
     def _application(self) -> web.Application:
         application = web.Application(middlewares=[self._known_only], client_max_size=1 << 30)
@@ -178,7 +154,7 @@ class Extension:
 
     async def probed(self, times: int) -> None:
         """Until it was asked so often what it serves."""
-        async with asyncio.timeout(30), self._probed:
+        async with asyncio.timeout(120), self._probed:
             await self._probed.wait_for(lambda: len(self.probes) >= times)
 
     async def _resources(self, request: web.Request) -> web.Response:
