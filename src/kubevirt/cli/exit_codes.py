@@ -1,4 +1,4 @@
-"""What virtctl's exit codes mean; documented in docs/embedded/up.md."""
+"""What virtctl's exit codes mean; documented in docs/virtctl.md and docs/embedded/up.md."""
 
 from typing import Final
 
@@ -14,13 +14,17 @@ NOT_ABLE: Final = 7
 INTERRUPTED: Final = 130
 
 _BY_REASON: Final = {
+    "Usage": USAGE,
     "NotFound": NOT_FOUND,
     "Timeout": TIMEOUT,
+    "AlreadyExists": CONFLICT,
+    "Conflict": CONFLICT,
     "HomeInUse": CONFLICT,
     "HomeTooNew": CONFLICT,
     "PortInUse": CONFLICT,
     "Forbidden": NO_ACCESS,
     "NotRoot": NO_ACCESS,
+    "Unauthorized": NO_ACCESS,
     "KernelTooOld": NOT_ABLE,
     "NotAble": NOT_ABLE,
     "ProgramNotFound": NOT_ABLE,

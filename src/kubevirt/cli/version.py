@@ -1,44 +1,31 @@
-"""virtctl version: ours, and that of the server which the kubeconfig names."""
+"""virtctl version: ours, and that of the KubeVirt which the kubeconfig leads to."""
 
 import json
-import os
 
 import click
 
 import kubevirt
 from kubevirt.cli import options
+from kubevirt.cli.flags import Command
 
 
-@click.command("version")
-@click.option("--client", "is_client_only", is_flag=True, help="Ours alone; asks no server.")
-@click.option("--kubeconfig", metavar="FILE", help="In place of kubectl's own.")
-@click.option("--context", help="In place of the current one.")
+@click.command("version", cls=Command)
+@options.server
+@click.option("-c", "--client", "is_client_only", is_flag=True, help="Ours alone; asks no server.")
 @options.output
-def command(
-    is_client_only: bool,  # noqa: FBT001  # click's
-    kubeconfig: str | None,
-    context: str | None,
-    output: str,
-) -> None:
+def command(*, is_client_only: bool, output: str) -> None:
     """Show the versions of virtctl and of the server that your kubeconfig names."""
     found = {"clientVersion": kubevirt.__version__}
     if not is_client_only:
-        found["serverVersion"] = _of_server(kubeconfig, context)
+        found |= _of_server()
     if output == "json":
         click.echo(json.dumps(found, indent=2))
         return
     for name, version in found.items():
-        click.echo(f"{name[:6].title()} Version: {version}")
+        click.echo(f"{name.removesuffix('Version').capitalize()} Version: {version}")
 
 
-def _of_server(path: str | None, context: str | None) -> str:
-    import asyncio  # noqa: PLC0415  # with --client none of this is needed
+def _of_server() -> dict[str, str]:
+    from kubevirt.cli import asking, versions  # noqa: PLC0415  # with --client none of this is needed
 
-    from kubevirt.kube.access import default_config  # noqa: PLC0415
-    from kubevirt.kube.client import Client  # noqa: PLC0415
-
-    async def ask() -> bytes:
-        async with Client(default_config.find(os.environ, path=path, context=context)) as client:
-            return await client.raw("GET", "/version")
-
-    return str(json.loads(asyncio.run(ask()))["gitVersion"])
+    return asking.ask(versions.of_server)

@@ -1,0 +1,60 @@
+"""Completion asks the server, has little time, and is silent when something is wrong."""
+
+import subprocess
+import time
+
+import pytest
+from tests.component.cli.conftest import Place
+
+from kubevirt.cli import completing
+
+
+def completed(place: Place, line: str, *, kubeconfig: str = "") -> tuple[list[str], str]:
+    """What a shell offers after this line, and what is said beside it."""
+    words = line.split(" ")
+    done = subprocess.run(
+        place.argv()[:5],
+        env={
+            **place.env,
+            "KUBECONFIG": kubeconfig or place.env["KUBECONFIG"],
+            "_VIRTCTL_COMPLETE": "bash_complete",
+            "COMP_WORDS": line,
+            "COMP_CWORD": str(len(words) - 1),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return [each.partition(",")[2] for each in done.stdout.splitlines()], done.stderr
+
+
+def test_names_come_from_the_server(place: Place) -> None:
+    place.machine("alpha")
+    place.machine("alps")
+    place.machine("beta")
+    place.instance("gamma")
+    where = f"-n {place.namespace}"
+    assert completed(place, f"virtctl start {where} al") == (["alpha", "alps"], "")
+    assert completed(place, f"virtctl console {where} ") == (["gamma"], "")
+    assert completed(place, f"virtctl pause {where} vm b") == (["beta"], "")
+    assert completed(place, f"virtctl ssh {where} jo@vmi/") == (["jo@vmi/gamma"], "")
+    assert completed(place, "virtctl ssh v") == (["vm/", "vmi/"], "")
+
+
+def test_commands_and_contexts_need_no_server(place: Place) -> None:
+    assert completed(place, "virtctl soft")[0] == ["soft-reboot"]
+    assert completed(place, "virtctl start --context ")[0] != []
+
+
+@pytest.mark.parametrize("server", ["https://127.0.0.1:1", "https://192.0.2.1:6443"])
+def test_a_server_that_does_not_answer_is_not_waited_for(place: Place, server: str) -> None:
+    began = time.monotonic()
+    assert completed(place, f"virtctl start --server {server} a") == ([], "")
+    assert time.monotonic() - began < 30 + completing.LIMIT_S
+
+
+def test_a_broken_kubeconfig_is_silent(place: Place) -> None:
+    broken = place.server.folder / "broken.kubeconfig"
+    broken.write_text("{")
+    assert completed(place, "virtctl start a", kubeconfig=str(broken)) == ([], "")
