@@ -20,4 +20,7 @@ async def main(settings: HandlerSettings, url: str) -> None:
 
 if __name__ == "__main__":
     log.configure("virt-handler", 4)
-    asyncio.run(main(msgspec.json.decode(sys.argv[1], type=HandlerSettings), sys.argv[2]))
+    settings = msgspec.json.decode(
+        sys.argv[1], type=HandlerSettings, dec_hook=lambda kind, text: kind(text)
+    )
+    asyncio.run(main(settings, sys.argv[2]))

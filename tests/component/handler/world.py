@@ -151,7 +151,7 @@ class Node:
     async def handler_process(self) -> AsyncIterator[commands.Process]:
         """The same in a process that can be killed."""
         program = Path(__file__).with_name("handler_program.py")
-        settings = msgspec.json.encode(self.settings()).decode()
+        settings = msgspec.json.encode(self.settings(), enc_hook=str).decode()
         with (self.folder / "handler.log").open("ab") as output:
             async with commands.spawn(
                 *(sys.executable, str(program), settings, self.url),

@@ -150,7 +150,7 @@ class InstanceController:
     ) -> None:
         is_start = attendant.report is None
         try:
-            await attendant.connect(vmi)
+            await attendant.prepare(vmi)
             await _launcher(attendant).sync(_encoded(vmi), options(self._configuration()))
         except UserError as error:
             await self._fail(key, vmi, attendant, Failure("SyncFailed", str(error)))

@@ -18,8 +18,8 @@ from kubevirt.base import inotify
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import KubevirtError, UserError
 from kubevirt.base.log import get_logger
+from kubevirt.components.handler.launchers import container_disks, ear, folders
 from kubevirt.components.handler.launchers import door as doors
-from kubevirt.components.handler.launchers import ear, folders
 from kubevirt.components.handler.launchers.door import Door
 from kubevirt.components.handler.launchers.folders import PodFolders
 from kubevirt.components.handler.launchers.identity import Identity
@@ -168,11 +168,13 @@ class Attendant:
 
     async def release(self) -> None:
         """The guest is over for good: nothing of what was made for it stays."""
-        if self.network is not None:
-            try:
+        try:
+            if self.folders is not None:
+                container_disks.hide(self.folders.container_disks)
+            if self.network is not None:
                 await self.network.disconnect()
-            except (KubevirtError, OSError) as error:
-                log.info("the pod's network went before it was put back", error=error)
+        except (KubevirtError, OSError) as error:
+            log.info("the pod went before it was put back", error=error)
         await self.stop()
         self._records.forget(self.whose.pod)
 
@@ -181,6 +183,17 @@ class Attendant:
         if self.network is None or self.folders is None or self.door is None:
             raise NoAnswer("the launcher does not answer yet")
         await self.network.connect(vmi, self.door, self.folders.public)
+
+    async def prepare(self, vmi: VirtualMachineInstance) -> None:
+        """All that a guest needs before it can start."""
+        await self.connect(vmi)
+        if self.folders is not None and self.door is not None:
+            user, waited_s = (
+                self._settings.launcher_user,
+                self._clock.monotonic() - self.answered_at,
+            )
+            disks = self.folders.container_disks
+            await container_disks.show(vmi, self.door, disks, user, self._clock, waited_s)
 
     async def _run(self) -> None:
         while True:

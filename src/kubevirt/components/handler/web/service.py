@@ -5,14 +5,15 @@ user is and what they may do was decided before the call came here.
 """
 
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
 from aiohttp import web
 
 from kubevirt.base.clock import Clock
-from kubevirt.base.errors import KubevirtError
+from kubevirt.base.errors import KubevirtError, UserError
+from kubevirt.base.files import Root
 from kubevirt.base.log import get_logger
 from kubevirt.base.tasks import first_of
 from kubevirt.components.handler.settings import HandlerSettings
@@ -28,6 +29,8 @@ CONSOLE, SCREEN = "virt-serial0", "virt-vnc"
 BODY_LIMIT: Final = 64 << 10
 JSON_LIMIT: Final = 4 << 20
 PICTURE_LIMIT: Final = 64 << 20
+CLOSE_S: Final = 5.0
+"""For a caller to say goodbye."""
 TAKEN: Final = "Active VNC connection. Request denied."
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -105,21 +108,17 @@ class WebService:
 
     async def _line(self, request: web.Request, name: str) -> web.StreamResponse:
         guest = self._asked(request)
-        private = guest.folders.private
+        caller = web.WebSocketResponse(
+            protocols=(PROTOCOL,), max_msg_size=MESSAGE_LIMIT, timeout=CLOSE_S
+        )
         async with self._lines.taken(guest.uid, name) as is_wanted:
-            try:
-                folder = private.root(guest.uid)
-            except (OSError, KubevirtError):
-                raise Denied(503, "the guest has no lines yet") from None
-            with folder:
+            with _lines_of(guest) as folder:
                 async with line_to(folder, name, self._clock) as line:
-                    caller = web.WebSocketResponse(
-                        protocols=(PROTOCOL,), max_msg_size=MESSAGE_LIMIT
-                    )
                     await caller.prepare(request)
                     await first_of(carry(line, caller), _until(is_wanted.wait()))
-                    await caller.close()
-                    return caller
+        # The line is free by now: a caller who does not even say goodbye holds nobody up.
+        await caller.close()
+        return caller
 
     @web.middleware
     async def _only_known(self, request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -127,6 +126,17 @@ class WebService:
         if wanted and not wanted & _names(request):
             raise Denied(403, "this certificate may not ask a node about its guests")
         return await handler(request)
+
+
+@contextmanager
+def _lines_of(guest: AskedGuest) -> Iterator[Root]:
+    """The folder of the guest's own sockets."""
+    try:
+        folder = guest.folders.private.root(guest.uid)
+    except (OSError, UserError):
+        raise Denied(503, "the guest has no lines yet") from None
+    with folder:
+        yield folder
 
 
 async def _until(happened: Awaitable[object]) -> None:
