@@ -9,7 +9,7 @@ import base64
 import ssl
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ from kubevirt.kube.client import Client
 from kubevirt.kube.errors import ApiError, NotFound
 from kubevirt.virt import admission_paths
 from kubevirt.virt.commands.calls import GROUP, VERSIONS
+from kubevirt.virt.install import people, rights
+from kubevirt.virt.install.options import Options
 
 Json = dict[str, Any]
 
@@ -44,22 +46,6 @@ ACCOUNT_GROUPS = (
     "system:serviceaccounts:kubevirt",
     "system:authenticated",
 )
-
-
-def _rule(group: str, resources: Sequence[str], *verbs: str) -> Json:
-    return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
-
-
-RIGHTS = [
-    _rule("kubevirt.io", ["virtualmachines", "virtualmachineinstances"], "get", "patch"),
-    _rule("kubevirt.io", ["virtualmachines/status"], "patch"),
-    _rule("kubevirt.io", ["kubevirts"], "get", "list", "watch"),
-    _rule("authorization.k8s.io", ["subjectaccessreviews"], "create"),
-    _rule("", ["nodes"], "get"),
-    _rule("", ["pods"], "get", "list"),
-    _rule("", ["configmaps"], "get", "list", "watch"),
-]
-"""All that virt-api needs."""
 
 
 class Place:
@@ -105,14 +91,7 @@ class Place:
         for each in definitions:
             await _post(client, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", each)
         await _post(client, "/api/v1/namespaces", {"metadata": {"name": "kubevirt"}})
-        rbac = "/apis/rbac.authorization.k8s.io/v1"
-        await _post(
-            client, f"{rbac}/clusterroles", {"metadata": {"name": "virt-api"}, "rules": RIGHTS}
-        )
-        role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "virt-api"}
-        subject = {"kind": "ServiceAccount", "name": "kubevirt-apiserver", "namespace": "kubevirt"}
-        binding = {"metadata": {"name": "virt-api"}, "roleRef": role, "subjects": [subject]}
-        await _post(client, f"{rbac}/clusterrolebindings", binding)
+        await self._give_rights(client)
         service = {"type": "ExternalName", "externalName": "localhost"}
         body = {"metadata": {"name": "virt-api"}, "spec": service}
         await _post(client, "/api/v1/namespaces/kubevirt/services", body)
@@ -123,6 +102,16 @@ class Place:
                 limit_s=LIMIT_S,
                 what=f"{each['metadata']['name']} is served",
             )
+
+    async def _give_rights(self, client: Client) -> None:
+        """Those of an installation, and no others."""
+        options = Options(authority=self.signer.pair.certificate)
+        for each in (*rights.objects(options), *people.objects(options)):
+            made = msgspec.to_builtins(each)
+            version, namespace = made["apiVersion"], made["metadata"].get("namespace")
+            base = f"/apis/{version}" if "/" in version else f"/api/{version}"
+            within = f"/namespaces/{namespace}" if namespace else ""
+            await _post(client, f"{base}{within}/{made['kind'].lower()}s", made)
 
     async def _node(self, client: Client) -> None:
         await _post(client, "/api/v1/nodes", {"metadata": {"name": NODE}})

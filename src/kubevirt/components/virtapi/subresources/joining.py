@@ -17,6 +17,8 @@ from kubevirt.virt.commands.refusal import bad_request
 
 Socket = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
 GOING_AWAY: Final = aiohttp.WSCloseCode.GOING_AWAY
+PIECE: Final = 64 << 10
+"""Bytes of a message of ours."""
 
 
 class End(msgspec.Struct, frozen=True):
@@ -68,9 +70,9 @@ async def pumped(source: Socket, target: Socket) -> End:
         try:
             match message.type:
                 case aiohttp.WSMsgType.TEXT:
-                    await target.send_bytes(message.data.encode())
+                    await sent(target, message.data.encode())
                 case aiohttp.WSMsgType.BINARY:
-                    await target.send_bytes(message.data)
+                    await sent(target, message.data)
                 case aiohttp.WSMsgType.PING:
                     await target.ping(message.data)
                 case aiohttp.WSMsgType.PONG:
@@ -79,6 +81,12 @@ async def pumped(source: Socket, target: Socket) -> End:
                     return ended_by(message)
         except (aiohttp.ClientConnectionResetError, ConnectionError):
             return End()
+
+
+async def sent(target: Socket, data: bytes) -> None:
+    """Bytes are all that counts here, so they go on in pieces that everybody takes."""
+    for start in range(0, len(data), PIECE):
+        await target.send_bytes(data[start : start + PIECE])
 
 
 def ended_by(message: aiohttp.WSMessage) -> End:
