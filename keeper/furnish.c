@@ -153,6 +153,20 @@ static void move(int number, const char *target)
         unlink(from);
 }
 
+/* Lays what waits over what is there: both are seen, neither can be written to. */
+static void lay_over(int number, const char *target)
+{
+    char from[sizeof WAITING + 16], both[LONGEST];
+
+    snprintf(from, sizeof from, "%s/%d", WAITING, number);
+    if ((size_t)snprintf(both, sizeof both, "lowerdir=%s:%s", from, target) >= sizeof both)
+        errno = ENAMETOOLONG;
+    else if (!mount("overlay", target, "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV, both)
+             && !umount2(from, MNT_DETACH) && !rmdir(from))
+        return;
+    fail(CANNOT, "cannot lay a layer over", target);
+}
+
 int furnish(int count, char **words)
 {
     int targets = separator(count, words) - 1;
@@ -163,8 +177,13 @@ int furnish(int count, char **words)
     begin_devices();
     make_own_devices();
     show_system();
-    for (int number = 0; number < targets; number++)
-        move(number, words[number + 1]);
+    for (int number = 0; number < targets; number++) {
+        const char *target = words[number + 1];
+        if (*target == '+')
+            lay_over(number, target + 1);
+        else
+            move(number, target);
+    }
     if (count > targets + 7)
         make_place(words[targets + 7], 1); /* where the command begins: the common runtimes make it */
     rmdir(WAITING);

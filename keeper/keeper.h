@@ -2,7 +2,8 @@
  *
  *     keeper run     LOCK SELF FILTER WORDS LOG-BYTES LOG-FILES NETWORK IMAGE [CGROUP ...]
  *                    -- SANDBOX ...
- *     keeper furnish IS-READ-ONLY [MOUNT ...] -- UID GID ... -- COMMAND ...      as for enter
+ *     keeper furnish IS-READ-ONLY [MOUNT ...] -- UID GID ... -- COMMAND ...      as for enter;
+ *                    +MOUNT is laid over what is there instead of in its place
  *     keeper enter   UID GID GROUPS CAPABILITIES NO-NEW-PRIVILEGES FOLDER -- COMMAND ...
  *     keeper join    TARGET FAILURE FILTER CALLER INPUT OUTPUT ERRORS WORDS HAS-TERMINAL
  *                    [CGROUP ...] -- UID GID ... -- COMMAND ...                  as for enter

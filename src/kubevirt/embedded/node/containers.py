@@ -72,6 +72,7 @@ def _environment(given: Surroundings) -> dict[str, str]:
 
 
 def _mounts(container: Container, given: Surroundings) -> Iterator[Mount]:
+    yield from given.image.mounts
     taken = {str(PurePosixPath(each.target)) for each in given.mounts}
     for target, source in given.files.items():
         if target not in taken:

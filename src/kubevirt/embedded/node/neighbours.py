@@ -45,6 +45,8 @@ class Image(msgspec.Struct, frozen=True, kw_only=True):
     """For the status of a container: name@digest, or a digest."""
     root: Path | None = None
     """Its files, unpacked, never written to; None for the built-in image, which is this machine's /usr."""
+    mounts: Sequence[Mount] = ()
+    """What the built-in image lacks, and this one has."""
     config: ImageConfig = ImageConfig()
     is_pulled: bool = False
     """A registry was asked for it just now."""

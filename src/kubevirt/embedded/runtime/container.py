@@ -18,6 +18,8 @@ class Mount(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     is_read_only: bool = False
     is_device: bool = False
+    is_layer: bool = False
+    """Laid over what the image has there, read-only, instead of in its place."""
 
 
 class Rights(msgspec.Struct, frozen=True, kw_only=True):

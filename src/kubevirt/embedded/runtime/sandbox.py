@@ -60,7 +60,7 @@ def _command(container: Container) -> Sequence[str]:
     return [
         *("bwrap", "--args", str(files.WORDS), "--"),
         *(f"/proc/self/fd/{files.SELF}", "furnish", str(int(container.is_root_read_only))),
-        *(mount.target for mount in container.mounts),
+        *(_place(mount) for mount in container.mounts),
         "--",
         *last_step(container.rights, container.folder),
         *container.command,
@@ -108,6 +108,13 @@ _FOLDERS: Final = (
     *(("/tmp", "1777"), ("/var/tmp", "1777")),  # noqa: S108  # inside
     *(("/run", "0755"), ("/var/lib", "0755"), ("/var/log", "0755"), ("/root", "0700")),
 )
+
+
+def _place(mount: Mount) -> str:
+    """A path begins with /, so that no word of a user is taken for a layer."""
+    if mount.is_layer:
+        return f"+{mount.target}"
+    return mount.target if mount.target.startswith("/") else f"/{mount.target}"
 
 
 def _mount(mount: Mount, number: int) -> Sequence[str]:

@@ -3,6 +3,7 @@
     images = ImageStore(ImageSettings(folder=home.images), clock)
     image = await images.get("docker.io/library/busybox:1.36", "IfNotPresent", credentials)
 
+    <folder>/launcher/      what virt-launcher's image has beside the built-in one
     <folder>/layout/        an OCI layout that somebody put here
     <folder>/archives/      OCI and Docker archives that somebody put here
     <folder>/roots/         images that are unpacked, by digest

@@ -13,11 +13,11 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from kubevirt.base.clock import Clock
-from kubevirt.base.errors import KubevirtError
+from kubevirt.base.errors import ConfigError, KubevirtError
 from kubevirt.base.files import Root
 from kubevirt.base.log import get_logger
 from kubevirt.embedded.node.neighbours import Image, NotNow
-from kubevirt.embedded.runtime.images import built_in, configuration
+from kubevirt.embedded.runtime.images import built_in, configuration, launcher
 from kubevirt.embedded.runtime.images.local import Found, LocalImages
 from kubevirt.embedded.runtime.images.pull_secrets import credentials_for
 from kubevirt.embedded.runtime.images.settings import ImageSettings
@@ -58,6 +58,7 @@ class ImageStore:
         self._roots = RootCache(folder / "roots", clock, limits=ROOT_LIMITS)
         archives = (folder / "archives", *settings.archives)
         self._local = LocalImages(folder / "layout", archives)
+        self._own_launcher: Image | None = None
         self._from_local = dict[Found, Image]()
         self._pulls = WeakValueDictionary[tuple[str, ...], _Pull]()
 
@@ -71,6 +72,8 @@ class ImageStore:
             raise NotNow("InvalidImageName", str(error)) from None
         if built_in.is_built_in(wanted):
             return built_in.IMAGE
+        if launcher.is_launcher(wanted):
+            return self._launcher()
         try:
             found = await asyncio.to_thread(self._local.find, wanted)
             if found:
@@ -93,6 +96,16 @@ class ImageStore:
         Belongs to the start of a home, when nothing is pulled yet.
         """
         await asyncio.to_thread(self._collect, frozenset(in_use))
+
+    # Images that are this machine
+
+    def _launcher(self) -> Image:
+        if self._own_launcher is None:
+            try:
+                self._own_launcher = launcher.image(self._settings.folder / "launcher")
+            except ConfigError as error:
+                raise NotNow("ErrImagePull", str(error)) from None
+        return self._own_launcher
 
     # Images that lie here
 
