@@ -53,12 +53,13 @@ class Suite:
 KNOWN = (
     Suite("unit"),
     Suite("property"),
-    Suite("contract", programs=["--light"], waits=1),
+    # Tests that share a server which is like no other, or what is costly to make, stay together.
+    Suite("contract", programs=["--light"], options=["--dist=loadgroup"], waits=1),
     Suite(
         "embedded",
         programs=["--light"],
         folder="contract",
-        options=["--server=embedded"],
+        options=["--server=embedded", "--dist=loadgroup"],
         waits=1,
     ),
     Suite("component"),
