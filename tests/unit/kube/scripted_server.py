@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 from aiohttp import web
+from tests import tls_servers
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -58,15 +59,9 @@ class ScriptedServer:
         app = web.Application()
         app.router.add_route("*", "/{path:.*}", self._handle)
         runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
-        await site.start()
-        port = runner.addresses[0][1]
-        self.url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
-        try:
+        async with tls_servers.serving(runner, tls) as port:
+            self.url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
             yield self
-        finally:
-            await runner.cleanup()
 
 
 def says(data: Any, *, code: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
