@@ -22,6 +22,7 @@ from kubevirt.base.log import get_logger
 from kubevirt.embedded.network.settings import NetworkSettings
 from kubevirt.host.net import table
 from kubevirt.host.net.home import LINK_PREFIX as GUEST_LINK_PREFIX
+from kubevirt.host.net.journal import Journal
 from kubevirt.host.net.kernel import Kernel, Seen
 from kubevirt.virt.network.facts import Route
 
@@ -71,9 +72,9 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
         return min((link.mtu for link in self.uplinks), default=USUAL_MTU)
 
 
-def make(settings: NetworkSettings) -> Look:
+def make(settings: NetworkSettings, journal: Journal | None = None) -> Look:
     """In a thread of the machine's namespace. What is as it should be is not touched."""
-    with Kernel() as kernel:
+    with Kernel(journal) as kernel:
         found = Look(
             links={each.name: each for each in kernel.links()},
             routes=frozenset(kernel.route_destinations()),
