@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import pytest
-from tests.component.launcher.world import LIBVIRT, World, launched
+from tests.component.launcher.world import LIBVIRT, LIMIT_S, World, launched
 
 from kubevirt.host.libvirt.daemon import DaemonSettings
 from kubevirt.rpc.errors import NoAnswer, Refused
@@ -20,9 +20,6 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("libvirtd"), reason="no libvirtd: install libvirt-daemon"),
 ]
 
-SLACK = 10.0
-"""What must take a second may take ten on a machine that does other things; bench/ measures."""
-
 
 @pytest.mark.parametrize("who", ["manager", "libvirtd"])
 async def test_who_is_killed_while_the_guest_runs_is_back_and_finds_it(who: str) -> None:
@@ -32,9 +29,9 @@ async def test_who_is_killed_while_the_guest_runs_is_back_and_finds_it(who: str)
         for _ in range(3):
             killed = world.kill(who)
             await world.is_back(who, killed)
-            await answers(world, lambda: world.launcher.pause(world.vmi()), 1.0 * SLACK)
+            await answers(lambda: world.launcher.pause(world.vmi()))
             await world.handler.hears("Paused")
-            await answers(world, lambda: world.launcher.unpause(world.vmi()), 1.0 * SLACK)
+            await answers(lambda: world.launcher.unpause(world.vmi()))
             await world.handler.hears("Running")
         assert world.pid_of("qemu") == qemu
         await world.launcher.kill(world.vmi())
@@ -42,17 +39,16 @@ async def test_who_is_killed_while_the_guest_runs_is_back_and_finds_it(who: str)
         assert world.handler.states[-1] == "DELETED Shutoff"
 
 
-async def answers(world: World, call: Callable[[], Awaitable[object]], limit_s: float) -> float:
-    """Calls until there is an answer; how long that took."""
-    began = time.monotonic()
-    while True:
-        try:
-            await call()
-        except NoAnswer:
-            assert time.monotonic() - began < limit_s, "the launcher is not back"
-            await asyncio.sleep(0.01)
-        else:
-            return time.monotonic() - began
+async def answers(call: Callable[[], Awaitable[object]]) -> None:
+    """Calls until there is an answer; how long that takes is measured in bench/."""
+    async with asyncio.timeout(LIMIT_S):
+        while True:
+            try:
+                await call()
+            except NoAnswer:
+                await asyncio.sleep(0.01)
+            else:
+                return
 
 
 @pytest.mark.parametrize("delay_s", [0.0, 0.03, 0.1, 0.2, 0.4])
@@ -67,8 +63,8 @@ async def test_who_is_killed_during_a_start_leaves_one_guest_in_the_end(
         await starting
         await world.handler.hears("Running")
         await world.until(lambda: world.note("qemu-pid"))
-        await world.until(lambda: len(world.qemus()) == 1, 10)
-        await answers(world, lambda: world.launcher.kill(world.vmi()), 1.0 * SLACK)
+        await world.until(lambda: len(world.qemus()) == 1)
+        await answers(lambda: world.launcher.kill(world.vmi()))
         assert await world.ended() == 0
 
 
@@ -81,12 +77,27 @@ async def test_a_libvirtd_that_dies_while_it_asks_qemu_leaves_no_stray() -> None
         world.kill("libvirtd")
         await starting
         await world.handler.hears("Running")
-        await world.until(lambda: len(world.qemus()) == 1, 10)
+        await world.until(lambda: len(world.qemus()) == 1)
+
+
+async def test_a_qemu_that_never_speaks_to_the_next_libvirtd_does_not_keep_the_guest_from_starting() -> (
+    None
+):
+    async with launched() as world:
+        starting = asyncio.create_task(sync_again_and_again(world))
+        await world.until(world.pid_of_guest)
+        silent = world.pid_of_guest()
+        assert silent is not None
+        os.kill(silent, signal.SIGSTOP)
+        world.kill("libvirtd")
+        await starting
+        await world.handler.hears("Running")
+        await world.until(lambda: len(world.qemus()) == 1)
 
 
 async def sync_again_and_again(world: World) -> None:
     """As a handler does."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(LIMIT_S):
         while True:
             try:
                 await world.launcher.sync(world.vmi())
@@ -107,7 +118,7 @@ async def test_a_qemu_that_is_killed_is_a_crash_with_a_cause() -> None:
     async with launched() as world:
         await world.runs()
         world.kill("qemu")
-        assert await world.ended(5) == 1
+        assert await world.ended() == 1
         why = "QEMU was ended by SIGKILL, by somebody or for lack of memory"
         assert world.note("ending") == f"the guest crashed: {why}"
         kind, report = world.handler.reports[-1]
@@ -124,10 +135,10 @@ async def test_a_guest_that_ends_while_nobody_looks_still_has_an_end(away: str) 
         for who in absent:
             world.kill(who, signal.SIGSTOP)
         world.kill("qemu")
-        await world.until(lambda: world.note("qemu-exit") == "-9")
+        await world.until(lambda: world.note("qemu-exit").endswith(" -9"))
         for who in absent:
             world.kill(who)
-        assert await world.ended(10) == 1
+        assert await world.ended() == 1
         assert "QEMU was ended by SIGKILL" in world.note("ending")
         assert world.handler.states[-1] == "DELETED Crashed"
 
@@ -137,8 +148,8 @@ async def test_a_monitor_that_is_killed_takes_everything_with_it() -> None:
         await world.runs()
         pids = list(world.pids())
         os.kill(world.pid, signal.SIGKILL)
-        await world.ended(5)
-        await world.until(lambda: not any(program(pid) for pid in pids), 5)
+        await world.ended()
+        await world.until(lambda: not any(program(pid) for pid in pids))
 
 
 async def test_a_manager_that_comes_back_in_the_middle_of_the_grace_goes_on_with_it() -> None:
@@ -148,8 +159,8 @@ async def test_a_manager_that_comes_back_in_the_middle_of_the_grace_goes_on_with
         world.terminate()
         await world.handler.told(lambda it: len(it.reports) >= 2)
         world.kill("manager")
-        await world.ended(15)
-        assert 2.5 < time.monotonic() - began < 3 + SLACK
+        await world.ended()
+        assert time.monotonic() - began > 2.5
         assert world.note("ending") == "the guest was ended: it did not shut down within 3 s"
 
 
@@ -190,9 +201,8 @@ async def test_a_handler_that_never_hears_does_not_keep_the_launcher() -> None:
         await world.runs()
         world.handler.is_away = True
         await world.launcher.kill(world.vmi())
-        began = time.monotonic()
         assert await world.ended() == 0
-        assert time.monotonic() - began < 1 + SLACK
+        assert "the handler did not hear of the end" in world.log
         world.handler.is_away = False
 
 
@@ -201,7 +211,7 @@ async def test_without_any_handler_a_launcher_waits_for_none() -> None:
         await world.launcher.sync(world.vmi())
         await world.until(lambda: world.note("started") or (world.notes / "started").exists())
         await world.launcher.kill(world.vmi())
-        assert await world.ended(SLACK) == 0
+        assert await world.ended() == 0
         assert world.note("ending") == "the guest was ended: virt-handler asked for it"
 
 
@@ -213,7 +223,7 @@ async def test_a_preparer_that_dies_is_replaced_with_the_manager() -> None:
         await sync_again_and_again(world)
         await world.handler.hears("Running")
         assert world.pid_of("manager") != manager
-        await world.until(lambda: world.pid_of("preparer") is None, 5)
+        await world.until(lambda: world.pid_of("preparer") is None)
 
 
 async def test_a_launcher_that_is_told_to_end_during_a_start_leaves_nothing() -> None:
@@ -222,7 +232,7 @@ async def test_a_launcher_that_is_told_to_end_during_a_start_leaves_nothing() ->
             starting = asyncio.create_task(sync_once(world, terminationGracePeriodSeconds=0))
             await asyncio.sleep(delay_s)
             world.terminate()
-            await world.ended(10)
+            await world.ended()
             await starting
             assert world.note("ending")
 

@@ -39,7 +39,7 @@ from kubevirt.virt.layout import Layout
 
 USER = 107
 UID = "6c1b1e3c-0000-4000-8000-00000000abcd"
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 LAYOUT = Layout()
 LIBVIRT = "/var/run/libvirt"
 OWN = {
@@ -186,6 +186,10 @@ class World:
         """Command lines of all of them, also of those that libvirt asks what they can do."""
         return [line for pid in self.pids() if "qemu-system" in (line := command_line(pid))]
 
+    def pid_of_guest(self) -> int | None:
+        """Of its QEMU, from its very begin; `qemu` may also be one that libvirt asks what it can do."""
+        return next((pid for pid in self.pids() if "-name guest=" in command_line(pid)), None)
+
     def kill(self, who: str, number: signal.Signals = signal.SIGKILL) -> int:
         pid = self.pid_of(who)
         assert pid is not None, f"there is no {who}"
@@ -328,11 +332,11 @@ def _small(folder: Path, size_bytes: int) -> Iterator[None]:
     """A file system that is soon full."""
     options = f"size={size_bytes},mode=0755,uid={USER},gid={USER}"
     mount = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
-    subprocess.run(mount, check=True, timeout=10)
+    subprocess.run(mount, check=True, timeout=60)
     try:
         yield
     finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True, timeout=10)
+        subprocess.run(["umount", "--lazy", str(folder)], check=True, timeout=60)
 
 
 def _outside(folder: Path, path: str) -> Path:

@@ -42,7 +42,8 @@ def test_the_next_manager_knows_what_the_last_one_wrote(folder: Path) -> None:
 
 def test_what_the_monitor_writes_is_understood(folder: Path) -> None:
     notes = Notes(str(folder))
-    (folder / "qemu-exit").write_text("-9\n")
+    notes.qemu_runs_as(42)
+    (folder / "qemu-exit").write_text("42 -9\n")
     (folder / "asked-to-end").write_text("17.25\n")
     assert notes.qemu_exit == -9
     assert notes.asked_to_end_at == 17.25
@@ -58,10 +59,26 @@ def test_a_note_without_a_time_still_says_that_we_were_asked(folder: Path) -> No
 def test_a_start_that_failed_leaves_no_trace(folder: Path) -> None:
     notes = Notes(str(folder))
     notes.qemu_runs_as(42)
-    (folder / "qemu-exit").write_text("1\n")
+    (folder / "qemu-exit").write_text("42 1\n")
     notes.forget_qemu()
     assert not notes.has_started
     assert notes.qemu_pid is None
+    assert notes.qemu_exit is None
+
+
+def test_the_end_of_a_qemu_that_was_replaced_is_not_the_end_of_its_successor(folder: Path) -> None:
+    notes = Notes(str(folder))
+    notes.qemu_runs_as(42)
+    (folder / "qemu-exit").write_text("42 -9\n")
+    notes.qemu_runs_as(43)
+    assert notes.qemu_exit is None
+
+
+@pytest.mark.parametrize("text", ["", "42", "-9", "42 x", "x 1", " 1"])
+def test_an_end_that_is_not_to_be_understood_is_none(folder: Path, text: str) -> None:
+    notes = Notes(str(folder))
+    notes.qemu_runs_as(42)
+    (folder / "qemu-exit").write_text(f"{text}\n")
     assert notes.qemu_exit is None
 
 

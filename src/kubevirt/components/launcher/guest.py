@@ -41,6 +41,7 @@ from kubevirt.host.libvirt.errors import (
     DomainExistsError,
     DomainRefusedError,
     NoSuchDomainError,
+    WrongStateError,
 )
 from kubevirt.host.libvirt.states import DomainState, State
 from kubevirt.rpc import reports
@@ -53,7 +54,13 @@ EXIT_CODE_S: Final = 2.0
 LOOK_S: Final = 0.01
 TRIES: Final = 3
 """Starts of one sync, if libvirt dies during each."""
+KILL_S: Final = 10.0
+"""For the kernel to end a process; it takes milliseconds, unless the machine does other things."""
+NOTICE_S: Final = 5.0
+"""For libvirt to find out that a QEMU is gone."""
 QEMU: Final = "qemu-system"
+YOUNG_QEMU: Final = (QEMU, "rpc-")
+"""A process that is to become QEMU has the name of the daemon's thread that has forked it."""
 LOG_TAIL: Final = 8 << 10
 
 
@@ -193,9 +200,8 @@ class Guest:
             await self._bring_up(prepared.xml)
         except BaseException as error:
             if not self._notes.has_started:
-                await self._end_lost_qemu()
+                await self._throw_away()
                 prepared.undo()
-                self._notes.forget_qemu()
             if isinstance(error, DomainRefusedError):
                 await self._explain(order)
             raise
@@ -227,16 +233,16 @@ class Guest:
         prepared.undo()
 
     async def _bring_up(self, wanted: str) -> None:
-        """A daemon that dies on the way may have started QEMU, and its successor may end it again; so
-        what it left is ended or taken up, and in the end the guest runs.
+        """A daemon that dies on the way may have started QEMU. Its successor would end that again, unless it waits for
+        a QEMU that never speaks to it; so what is left is ended here, and in the end the guest runs.
         """
         for _ in range(TRIES - 1):
             try:
                 return await self._created(wanted)
-            except (Unreachable, NoSuchDomainError) as error:
+            except (Unreachable, NoSuchDomainError, WrongStateError) as error:
                 log.warning("libvirt died during a start; once more", error=error)
-                if await self._found() is None:
-                    await self._end_lost_qemu()
+                await self._throw_away()
+                await self._forgotten()
         return await self._created(wanted)
 
     async def _created(self, wanted: str) -> None:
@@ -244,10 +250,24 @@ class Guest:
             await create(self._hypervisor, wanted, paused=True)
         await self._take_up(await self.domain.read())
 
+    async def _throw_away(self) -> None:
+        """What there is of a guest that never ran."""
+        await self._end_lost_qemu()
+        self._notes.forget_qemu()
+
+    async def _forgotten(self) -> None:
+        """Returns when libvirt, too, has noticed that it is gone; it is told if it does not by itself."""
+        try:
+            async with self._clock.timeout(NOTICE_S):
+                while await self._found() is not None:
+                    await self._clock.sleep(LOOK_S)
+        except TimeoutError:
+            await self.domain.destroy()
+
     def _lost_qemu(self) -> int | None:
         """The process that libvirt started last, if it is alive."""
         pid = self._qemu_pid()
-        return pid if pid is not None and is_alive(pid, QEMU) else None
+        return pid if pid is not None and is_alive(pid, YOUNG_QEMU) else None
 
     async def _end_lost_qemu(self) -> None:
         """A QEMU that never ran, of which libvirt may know nothing because it was killed in between."""
@@ -256,8 +276,8 @@ class Guest:
             return
         log.warning("a QEMU of a start that failed is ended", pid=pid)
         _kill(pid)
-        async with self._clock.timeout(EXIT_CODE_S):
-            while is_alive(pid, QEMU):
+        async with self._clock.timeout(KILL_S):
+            while is_alive(pid, YOUNG_QEMU):
                 await self._clock.sleep(LOOK_S)
 
     async def _take_up(self, found: xml.Domain) -> None:
@@ -282,13 +302,25 @@ class Guest:
             raise UserError(f"the domain {found.name} belongs to another instance, {uid}")
 
     async def _let_run(self, state: DomainState) -> DomainState:
-        """The second step of a start."""
+        """The second step of a start. A daemon that comes back ends what its predecessor had not finished, and
+        shows it for a moment longer: that one has not run, and must not count as if it had.
+        """
+        if not state.is_alive:
+            raise NoSuchDomainError("the guest was gone before it ran")
         self._remember_process()
         if state.state == State.PAUSED and not self._starts_paused():
-            await self.domain.resume()
+            await self._resumed()
             state = await self.domain.state()
         self._notes.guest_runs()
         return state
+
+    async def _resumed(self) -> None:
+        """A daemon that waits for what its predecessor started may wait forever."""
+        try:
+            await self.domain.resume()
+        except Unreachable:
+            await self._throw_away()
+            raise
 
     def _starts_paused(self) -> bool:
         instance = self._notes.instance

@@ -11,9 +11,10 @@ memory is three megabytes. So settings come as plain arguments:
     monitor.py FOLDER GRACE_S [LIFELINE] -- LIBVIRTD ARGUMENT… -- MANAGER ARGUMENT…
 
 What passes between the monitor and the manager lies in FOLDER: the manager writes QEMU's pid to `qemu-pid`;
-the monitor writes how it ended to `qemu-exit`, which a manager that was away reads; the manager writes what that
-means in words to `ending`, and whether it is a failure to `crashed`, and ends. A manager that ends in peace says
-that there is nothing left to do.
+the monitor writes how it ended to `qemu-exit`, pid and code, which a manager that was away reads; the manager writes
+what that means in words to `ending`, and whether it is a failure to `crashed`, and ends. A manager that ends in peace
+says that there is nothing left to do. One that names another pid, or takes the note away, says that the QEMU which
+ended was none of the guest's: its start failed, and there is another.
 
 Who is asked to end passes it on to the manager as SIGTERM, and leaves `asked-to-end` for a manager that was
 away at that moment, or not yet able to hear.
@@ -128,8 +129,10 @@ class Monitor:
         self._manager = manager
         self._strangers: dict[str, int] = {}
         self._deadline = NEVER
+        self._farewell = NEVER
         self._is_asked_to_end = False
         self._guest_code: int | None = None
+        self._ended_guest = ""
         self._code_without_guest = 1
         self._ending = ""
 
@@ -144,7 +147,7 @@ class Monitor:
             if received is not None and received.si_signo in ASKS_TO_END:
                 self._pass_on_the_end()
             self._take_note(self._reap())
-            if time.monotonic() >= self._deadline and not self._ending:
+            if time.monotonic() >= self._limit and not self._ending:
                 self._give_up()
         code = self._guest_code if self._guest_code is not None else self._code_without_guest
         self._end_everything()
@@ -158,8 +161,13 @@ class Monitor:
                 if not child.pid:
                     self._give_up_on(child, "could not be started")
 
+    @property
+    def _limit(self) -> float:
+        """When it ends by itself, if nobody does anything."""
+        return self._deadline if self._guest_code is None else self._farewell
+
     def _patience(self) -> float:
-        nearest = min(self._libvirtd.due, self._manager.due, self._deadline)
+        nearest = min(self._libvirtd.due, self._manager.due, self._limit)
         return min(max(nearest - time.monotonic(), 0.0), LONGEST_WAIT_S)
 
     def _pass_on_the_end(self) -> None:
@@ -209,19 +217,20 @@ class Monitor:
 
     def _look_for_the_guest(self, dead: dict[int, int]) -> None:
         """Most strangers are a QEMU that libvirt asked what it can do. The guest's own may end before
-        the manager has written down which one it is.
+        the manager has written down which one it is, and may follow one that ended before it ever ran.
         """
         for pid, code in dead.items():
             self._strangers[str(pid)] = code
         while len(self._strangers) > STRANGERS:
             del self._strangers[next(iter(self._strangers))]
-        if self._guest_code is not None:
+        named = self._read("qemu-pid")
+        if named == self._ended_guest:
             return
-        code_of_guest = self._strangers.get(self._read("qemu-pid"))
-        if code_of_guest is not None:
-            self._guest_code = code_of_guest
-            self._write("qemu-exit", str(code_of_guest))
-            self._deadline = time.monotonic() + FAREWELL_S
+        self._guest_code = self._strangers.get(named)
+        self._ended_guest = "" if self._guest_code is None else named
+        if self._guest_code is not None:
+            self._write("qemu-exit", f"{named} {self._guest_code}")
+            self._farewell = time.monotonic() + FAREWELL_S
 
     def _judge_manager(self, code: int) -> None:
         if code == 0 and not self._guest_runs():

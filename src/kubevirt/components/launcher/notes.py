@@ -3,7 +3,7 @@
     started        the guest runs, or has run: it is never started a second time
     vmi.json       the instance as it was last asked for
     qemu-pid       for the monitor, which reaps QEMU
-    qemu-exit      by the monitor: how QEMU ended
+    qemu-exit      by the monitor: which QEMU ended, and how
     asked-to-end   by the monitor: since when the launcher is ending, in seconds of the monotonic clock
     thaw-at        when a frozen guest is to be thawed, likewise
     ending         in words, why the guest ended: the launcher's last ones
@@ -63,8 +63,11 @@ class Notes:
 
     @property
     def qemu_exit(self) -> int | None:
-        """Negative for a signal; None while it runs, or if nobody saw it end."""
-        return _whole(self._read("qemu-exit"))
+        """Negative for a signal; None while it runs, or if nobody saw it end. Of an earlier one, whose start
+        failed, it says nothing.
+        """
+        pid, _, code = (self._read("qemu-exit") or "").partition(" ")
+        return _whole(code) if _whole(pid) == self.qemu_pid else None
 
     def forget_qemu(self) -> None:
         """Of a start that failed: the next one is the first again."""
@@ -128,8 +131,8 @@ def _number(text: str | None) -> float | None:
         return None
 
 
-def is_alive(pid: int, name: str = "") -> bool:
-    """Whether there is such a process, of a program whose name begins like that.
+def is_alive(pid: int, name: str | tuple[str, ...] = "") -> bool:
+    """Whether there is such a process, of a program whose name begins like that, or like one of those.
 
     One that has ended and is not reaped yet counts as gone.
     """
