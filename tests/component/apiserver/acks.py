@@ -46,7 +46,7 @@ async def all_events(store: Store) -> dict[int, Event]:
     """As a watch tells them that begins at the oldest revision."""
     events: dict[int, Event] = {}
     with store.watch("/", after=store.compacted) as watch:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while watch.revision < store.revision:
                 events |= {event.revision: event for event in await anext(watch)}
     return events

@@ -83,7 +83,7 @@ async def test_a_part_that_is_added_and_removed_changes_the_whole(tmp_path: Path
     label = f"{GROUP}/aggregate-to-view"
     part = {"metadata": {"name": "lamps", "labels": {label: "true"}}}
     lamps = {"verbs": ["get"], "apiGroups": ["lamps.example"], "resources": ["lamps"]}
-    async with running(tmp_path) as client, asyncio.timeout(20):
+    async with running(tmp_path) as client, asyncio.timeout(60):
         before = (await client.get(ROLES, "admin"))["rules"]
         await client.create(ROLES, {**part, "rules": [lamps]})
         for name in ("view", "edit", "admin"):
@@ -112,7 +112,7 @@ async def test_changes_that_were_missed_are_read_again(
     """With room for next to nothing, a burst of changes cuts the watch off."""
     caplog.set_level("INFO")
     store = StoreSettings(watch=WatchSettings(buffer_events=1))
-    async with running(tmp_path, store) as client, asyncio.timeout(20):
+    async with running(tmp_path, store) as client, asyncio.timeout(60):
         await client.create(ROLES, {"metadata": {"name": "r"}, "rules": [PODS]})
         users = [f"user-{number}" for number in range(50)]
         async with asyncio.TaskGroup() as tasks:

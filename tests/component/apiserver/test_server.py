@@ -71,7 +71,7 @@ async def until_served(visitor: Visitor, path: str) -> None:
     async def is_served() -> bool:
         return (await visitor.ask("GET", path))[0] != 404
 
-    await waiting.until(is_served, limit_s=10, what=f"{path} is served")
+    await waiting.until(is_served, limit_s=60, what=f"{path} is served")
 
 
 async def test_objects_and_kinds_survive_the_server(tmp_path: Path) -> None:
@@ -137,8 +137,8 @@ async def test_whoever_leaves_takes_the_watch_along(visitor: Visitor) -> None:
 
     async with visitor.session.get(f"{visitor.server.url}{MAPS}?watch=1") as answer:
         assert answer.status == 200
-        await waiting.until(is_watched, limit_s=10, what="the watch has begun")
-    await waiting.until(is_over, limit_s=10, what="the watch is over")
+        await waiting.until(is_watched, limit_s=60, what="the watch has begun")
+    await waiting.until(is_over, limit_s=60, what="the watch is over")
 
 
 async def test_a_body_beyond_the_limit_is_not_read(visitor: Visitor) -> None:

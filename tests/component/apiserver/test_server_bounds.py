@@ -18,7 +18,7 @@ from kubevirt.apiserver.registry.identity import Identity
 from kubevirt.apiserver.server import ADMINISTRATOR, ApiServer, ServerSettings, serving
 
 MAPS = "/api/v1/namespaces/default/configmaps"
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 OTHER = Identity(user="other", groups=ADMINISTRATOR.groups)
 
 

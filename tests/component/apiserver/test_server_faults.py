@@ -23,7 +23,7 @@ from kubevirt.base.files import Root
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 
 
 async def asked(

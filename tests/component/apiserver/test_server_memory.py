@@ -91,7 +91,7 @@ async def test_a_thousand_idle_watchers_cost_little(tmp_path: Path, a_port: int)
             body = {"metadata": {"name": "one"}}
             async with server.session.post(server.url + MAPS, json=body) as answer:
                 assert answer.status == 201
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 lines = await asyncio.gather(*(each.content.readline() for each in answers))
             assert all(b'"name":"kube-root-ca.crt"' in line or b"ADDED" in line for line in lines)
         finally:

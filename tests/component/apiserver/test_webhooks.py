@@ -293,7 +293,7 @@ async def test_a_webhook_that_hangs_holds_up_nobody_else(visitor: Visitor) -> No
         async with asyncio.TaskGroup() as tasks:
             stuck = [tasks.create_task(visitor.create_map(f"stuck-{each}")) for each in range(20)]
             await waiting.until(
-                lambda: _is(len(hook.asked) == 20), limit_s=20, what="all of them hang"
+                lambda: _is(len(hook.asked) == 20), limit_s=60, what="all of them hang"
             )
             secrets = "/api/v1/namespaces/default/secrets"
             await visitor.create(secrets, {"metadata": {"name": "free"}})
@@ -412,7 +412,7 @@ async def test_a_crd_is_served_as_soon_as_a_webhook_lets_its_status_be_written(
         await visitor.create(CRDS, LAMP_CRD)
         lamps = "/apis/house.example/v1/namespaces/default/lamps"
         await waiting.until(
-            lambda: _is(bool(hook.asked)), limit_s=20, what="the status is asked about"
+            lambda: _is(bool(hook.asked)), limit_s=60, what="the status is asked about"
         )
         assert (await visitor.ask("GET", lamps))[0] == 404
         hook.answer = hooks.yes
@@ -420,7 +420,7 @@ async def test_a_crd_is_served_as_soon_as_a_webhook_lets_its_status_be_written(
         async def is_served() -> bool:
             return (await visitor.ask("GET", lamps))[0] == 200
 
-        await waiting.until(is_served, limit_s=20, what="lamps are served")
+        await waiting.until(is_served, limit_s=60, what="lamps are served")
     assert {each["userInfo"]["username"] for each in hook.asked} == {"system:apiserver"}
 
 
@@ -479,13 +479,13 @@ async def test_the_server_lives_on_when_writes_of_its_own_are_refused(visitor: V
         config = {"url": server.url("/hook"), "caBundle": hooks.bundle()}
         await visitor.create(HOOKS, configuration(config, rules=[rule]))
         await visitor.create(CRDS, LAMP_CRD)
-        await waiting.until(lambda: _is(bool(hook.asked)), limit_s=20, what="it is asked about")
+        await waiting.until(lambda: _is(bool(hook.asked)), limit_s=60, what="it is asked about")
         lamps = "/apis/house.example/v1/namespaces/default/lamps"
 
         async def is_served() -> bool:
             return (await visitor.ask("GET", lamps))[0] == 200
 
-        await waiting.until(is_served, limit_s=20, what="lamps are served")
+        await waiting.until(is_served, limit_s=60, what="lamps are served")
     assert {each["userInfo"]["username"] for each in hook.asked} == {"system:apiserver"}
 
 

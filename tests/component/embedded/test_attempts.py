@@ -16,7 +16,7 @@ from kubevirt.embedded.runtime.attempt import Attempt, Ending, NotStarted
 from kubevirt.embedded.runtime.container import Container, Mount, Rights
 from kubevirt.embedded.runtime.keeper import Keeper
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 PATH = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin"}
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="sandboxes of pods are made by root")

@@ -222,7 +222,7 @@ async def a_web_server(namespace: Namespace, host: str, port: int, text: str) ->
         yield web
 
 
-async def fetch(namespace: Namespace, url: str, *, patience_s: float = 5) -> str | None:
+async def fetch(namespace: Namespace, url: str, *, patience_s: float = 30) -> str | None:
     """What a web client in there reads; None if nobody answers."""
     target = urlsplit(url)
 

@@ -56,7 +56,7 @@ def _write(path: Path, text: str) -> None:
 
 
 async def _listening(port: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             with contextlib.suppress(ConnectionError):
                 _, writer = await asyncio.open_connection("127.0.0.1", port)

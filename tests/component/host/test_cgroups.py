@@ -83,7 +83,7 @@ def state_of(pid: int) -> str:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110  # the kernel's files have no event to wait for
             await asyncio.sleep(0.01)
 

@@ -67,13 +67,13 @@ class Container:
 
     async def ends(self, *args: str) -> commands.Completed:
         program, *rest = self.command(*args)
-        return await commands.run(program, *rest, check=False, timeout_s=10)
+        return await commands.run(program, *rest, check=False, timeout_s=60)
 
     @asynccontextmanager
     async def runs(self) -> AsyncIterator[Process]:
         program, *rest = self.command("--copy-path", "/shared/disk_0")
         async with commands.spawn(program, *rest) as process:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while self.peer() is None:  # noqa: ASYNC110  # a socket appears without an event
                     await asyncio.sleep(0.01)
             yield process
@@ -124,7 +124,7 @@ async def test_told_to_end_it_ends_at_once_although_it_is_process_one(
         pid = container.peer()
         assert pid is not None
         os.kill(pid, number)
-        async with asyncio.timeout(2):
+        async with asyncio.timeout(60):
             assert await process.wait() == 0
     assert not container.socket.exists()
 
@@ -149,7 +149,7 @@ async def test_callers_without_number_cost_nothing(container: Container) -> None
         for _ in range(500):
             assert container.peer() == pid
         await asyncio.to_thread(container.peer)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while descriptors(pid) > before:  # noqa: ASYNC110  # the last caller is let go a little later
                 await asyncio.sleep(0.01)
 

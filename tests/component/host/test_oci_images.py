@@ -189,7 +189,7 @@ async def test_who_no_longer_waits_leaves_nothing(tmp_path: Path, clock: Clock) 
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110  # a file system has no event to wait for
             await asyncio.sleep(0.001)
 

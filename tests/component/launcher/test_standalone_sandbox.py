@@ -206,7 +206,7 @@ async def test_nothing_inside_runs_before_it_is_under_its_limits(run: Run, clock
     command = ("touch", f"{LAYOUT.share}/ran")
     with Namespace.new("network namespace of a test") as inside:
         async with (
-            asyncio.timeout(30),
+            asyncio.timeout(60),
             sandboxed(
                 *(it, command, {"PATH": "/usr/bin"}),
                 inherited=(inside.fd,),

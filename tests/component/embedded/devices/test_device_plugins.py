@@ -20,7 +20,7 @@ from kubevirt.embedded.node.devices.devices import DevicePlugins, DeviceSettings
 from kubevirt.embedded.node.neighbours import NotNow
 from kubevirt.embedded.runtime.container import Mount
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 RESOURCE = "example.com/widget"
 PROGRAM = Path(__file__).with_name("plugin.py")
 SOCKETS = "var/lib/kubelet/device-plugins"

@@ -10,7 +10,7 @@ from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.container import Container
 from kubevirt.embedded.runtime.keeper import Keeper
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 PATH = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin"}
 
 

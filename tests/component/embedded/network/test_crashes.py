@@ -47,7 +47,7 @@ async def _killed(world: World, pods: list[Pod], after_s: float) -> None:
     )
     try:
         assert builder.stdout is not None
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             assert await builder.stdout.readline() == b"ready\n"
         await asyncio.sleep(after_s)  # any moment is as good as another
     finally:

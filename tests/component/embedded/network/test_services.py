@@ -142,13 +142,13 @@ async def test_a_service_without_endpoints_is_refused_at_once(world: World) -> N
     client = await world.pod("client")
     address = await world.service("web", PORT)
     for namespace in (client.namespace, world.machine):
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert await namespace.run(lambda: _connects(address, 80)) is ConnectionRefusedError
 
 
 def _connects(address: str, port: int) -> type[OSError] | None:
     try:
-        socket.create_connection((address, port), timeout=5).close()
+        socket.create_connection((address, port), timeout=30).close()
     except OSError as error:
         return type(error)
     return None

@@ -183,7 +183,7 @@ async def running(world: World, clock: Clock) -> AsyncIterator[None]:
     network = opened(world.settings, world.client, clock, door=world.door, machine=world.machine)
     async with network as networks:
         world.networks = networks
-        async with clock.timeout(20):
+        async with clock.timeout(60):
             await networks.settled()
         yield
 
@@ -221,7 +221,7 @@ def _resolver_file() -> Iterator[Path]:
         yield path
 
 
-async def becomes(ask: Callable[[], Awaitable[Any]], wanted: Any, limit_s: float = 15) -> None:
+async def becomes(ask: Callable[[], Awaitable[Any]], wanted: Any, limit_s: float = 60) -> None:
     """Returns when it is so."""
     clock, said = SystemClock(), None
     try:

@@ -237,7 +237,7 @@ async def test_a_home_that_goes_down_in_peace_stops_all_and_comes_back(world: Wo
         await world.until("done", has_phase("Succeeded"))
         await until(lambda: all(world.log(each) == ["here"] for each in (always, failing, never)))
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             await node.stop_all(10)
 
         assert keepers(always, world) == keepers(failing, world) == []

@@ -42,7 +42,7 @@ async def deleted(world: World, name: str, **options: Any) -> Pod:
                 return
 
     began = asyncio.Event()
-    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
         tasks.create_task(follow(began))
         await began.wait()
         await world.delete(name, **options)
@@ -221,7 +221,7 @@ async def test_a_probe_that_is_refused_tells_why(world: World) -> None:
         await world.create(a_pod("web", main={"readinessProbe": readiness}))
         await world.until("web", has_phase("Running"))
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while "Unhealthy" not in (found := dict(await world.events("web"))):  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
 

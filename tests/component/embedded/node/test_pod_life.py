@@ -433,7 +433,7 @@ async def test_a_node_that_cannot_write_down_a_pod_says_so_and_takes_it_later(
         folder.rmdir()
         folder.write_text("no folder")
         await world.create(a_pod("web"))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while "FailedSync" not in (found := dict(await world.events("web"))):  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
         assert "Not a directory" in found["FailedSync"]

@@ -34,7 +34,7 @@ from kubevirt.kube.client import Client
 from kubevirt.kube.errors import NotFound
 
 NODE = "node01"
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 Object = dict[str, Any]
 
 

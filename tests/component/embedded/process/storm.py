@@ -100,16 +100,24 @@ class Storm:
     # What must hold
 
     async def settle(self) -> dict[str, Pod]:
-        """The pods that are left, when each has come to where it was going."""
+        """The pods that are left, when each has come to where it was going, and has written that it is there:
+        a container that is told to run may not have come to its first line.
+        """
         async with self.client() as client, asyncio.timeout(LIMIT_S):
             while True:
                 found = {
                     pod.metadata.name or "": pod
                     for pod in (await client.list(scheme.PODS, NAMESPACE)).items
                 }
-                if all(map(self._has_arrived, found.values())):
+                has_arrived = all(map(self._has_arrived, found.values()))
+                if has_arrived and all(self._has_begun(pod) for pod in found.values()):
                     return found
                 await asyncio.sleep(0.2)
+
+    def _has_begun(self, pod: Pod) -> bool:
+        """Whether as many of its starts are written as are told. Those that are too many are for `check`."""
+        told = pod.status.container_statuses[0].restart_count + 1
+        return self.starts(pod.metadata.name or "") >= told
 
     def _has_arrived(self, pod: Pod) -> bool:
         name = pod.metadata.name or ""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from tests.component.embedded.process.conftest import LIMIT_S, Virtctl
@@ -37,10 +37,20 @@ def running(virtctl: Virtctl, file: Path) -> Iterator[None]:
             os.close(writing)
         with process:
             try:
-                assert any('"ready"' in line for line in report), "it never was ready"
+                _wait(report)
                 yield
             finally:
                 process.kill()
+
+
+def _wait(report: IO[str]) -> None:
+    """Until it is ready; why not, if it ends."""
+    said: list[str] = []
+    for line in report:
+        said.append(line)
+        if '"ready"' in line:
+            return
+    pytest.fail(f"it never was ready, and said: {said}")
 
 
 def probed(name: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from kubevirt.embedded.runtime.attempt import Attempt, Ending
 from kubevirt.embedded.runtime.container import Container
 from kubevirt.embedded.runtime.keeper import Keeper
 
-LIMIT_S: Final = 30.0
+LIMIT_S: Final = 60.0
 PATH: Final = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin"}
 IS_ROOT: Final = os.geteuid() == 0
 ONLY_ROOT: Final = "sandboxes of pods are made by root"

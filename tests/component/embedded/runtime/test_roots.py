@@ -81,7 +81,7 @@ async def test_a_root_goes_with_its_container(attempts: Path, keeper: Keeper, im
 
     assert not has_mounts(attempts)
     attempt.signal(signal.SIGKILL)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await attempt.ended()
     await until(lambda: not any((attempt.folder / "root").iterdir()))
     shutil.rmtree(attempt.folder)

@@ -27,7 +27,7 @@ from kubevirt.kube.client import Client
 from kubevirt.kube.errors import NotFound
 from kubevirt.kube.patches import MergePatch, StrategicMergePatch
 
-LIMIT_S = 30.0
+LIMIT_S = 60.0
 NAMESPACE = "default"
 
 

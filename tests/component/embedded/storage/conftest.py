@@ -19,7 +19,7 @@ from kubevirt.kube.errors import NotFound
 from kubevirt.kube.patches import MergePatch
 
 T = TypeVar("T")
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 class World:

@@ -24,7 +24,7 @@ from kubevirt.host import mounts
 from kubevirt.kube.client import Client
 from kubevirt.kube.patches import MergePatch
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 
 
 class Shelf:

@@ -15,7 +15,7 @@ from kubevirt.embedded.runtime.container import Container, Rights
 from kubevirt.embedded.runtime.keeper import Keeper
 from kubevirt.embedded.storage.controller import StorageController
 
-LIMIT_S = 20.0
+LIMIT_S = 60.0
 PATH = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin"}
 SOMEBODY = Rights(user=1234, group=1234, groups=(4321,), capabilities=())
 
