@@ -14,10 +14,12 @@ A real API server and a guest to boot come from the plugins named below: `light_
 """
 
 import asyncio
+import signal
 from collections.abc import Callable, Mapping
 
 import pytest
 from hypothesis import settings
+from tests import remnants
 
 from kubevirt.base.clock import Clock, SystemClock
 from kubevirt.base.virtual_time import VirtualClock, VirtualTimeLoop
@@ -32,6 +34,12 @@ settings.load_profile("house")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "virtual_time: runs under a VirtualTimeLoop")
+    # Whoever ends a run, by whatever signal that can be heard: what its tests have made is taken away.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def pytest_sessionstart() -> None:
+    remnants.take_down()
 
 
 def pytest_asyncio_loop_factories(
