@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import pytest
 from tests.component.virtapi.machines import Machines
@@ -12,6 +13,18 @@ from clusterup.light import LightCluster
 from clusterup.light_embedded import EmbeddedServer
 from clusterup.pytest_plugin import session_loop
 from kubevirt.kube.client import Client
+
+LIMIT_S = 300.0
+"""The first test of a place waits until that is there."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those of one place stay together where tests are dealt out by groups: to start a place takes a while."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            name = item.callspec.params["place"] if hasattr(item, "callspec") else "none"
+            item.add_marker(pytest.mark.xdist_group(f"virtapi-{name}"))
+            item.add_marker(pytest.mark.timeout(LIMIT_S))
 
 
 @pytest.fixture(scope="session", params=["embedded", "kubernetes"])

@@ -10,6 +10,8 @@ bodies.py, answers.py
 discovery.py, open_api.py, description.py   what is served, told to the API server
 admission/      objects on their way into the server: filled in, then judged
 subresources/   start, stop, console, …
+node_handlers.py  how the virt-handlers of nodes are found and asked
+tunnels.py, keepalive.py   open connections: how many, and whether anybody is there
 parts.py        what all of these are given
 main.py         the program; front_proxy.py follows who the front proxy is
 """

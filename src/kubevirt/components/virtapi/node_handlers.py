@@ -21,6 +21,7 @@ from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.meta import Status
 from kubevirt.api.scheme import NODES, PODS
 from kubevirt.base.clock import Clock
+from kubevirt.components.virtapi.keepalive import watched_socket
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import NotFound
 from kubevirt.virt.commands import guest
@@ -88,7 +89,7 @@ class NodeHandlers:
         port: int = PORT,
     ) -> AsyncIterator["NodeHandlers"]:
         # No connection is used twice: an address may be another's by then.
-        connector = aiohttp.TCPConnector(limit=0, force_close=True)
+        connector = aiohttp.TCPConnector(limit=0, force_close=True, socket_factory=watched_socket)
         async with aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),

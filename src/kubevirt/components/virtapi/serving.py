@@ -20,6 +20,7 @@ from aiohttp import web
 
 from kubevirt.base.log import get_logger
 from kubevirt.components.virtapi.front import Front
+from kubevirt.components.virtapi.keepalive import watch_over
 
 log = get_logger(__name__)
 
@@ -148,9 +149,7 @@ class _Connection(web.RequestHandler):
 
 
 def _watch_over(transport: asyncio.BaseTransport) -> None:
-    """The kernel notices peers that are gone without a word."""
-    found = transport.get_extra_info("socket")
-    if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 30)
-        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_S * 1000)
+    opened = transport.get_extra_info("socket")
+    watch_over(opened)
+    if opened is not None and opened.family in (socket.AF_INET, socket.AF_INET6):
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_S * 1000)

@@ -11,6 +11,7 @@ import aiohttp
 from aiohttp import web
 
 from kubevirt.base.tasks import first_of
+from kubevirt.components.virtapi.keepalive import watch_over
 from kubevirt.components.virtapi.parts import Parts
 from kubevirt.components.virtapi.path import Asked
 from kubevirt.components.virtapi.subresources import joining, objects
@@ -59,13 +60,23 @@ class Ports:
                 reader, writer = await asyncio.open_connection(address, port, limit=CHUNK)
         except OSError as error:  # a TimeoutError is one
             raise internal(f"dialing VM: {_why(error, address, port)}") from None
+        watch_over(writer.get_extra_info("socket"))
         try:
             client = await joining.accepted(request)
             end = await first_of(_from_guest(reader, client), _to_guest(client, writer))
             await self._ended(request, client, end)
         finally:
-            writer.transport.abort() if writer.is_closing() else writer.close()
+            await self._hung_up(writer)
         return client
+
+    async def _hung_up(self, writer: asyncio.StreamWriter) -> None:
+        """On the guest; what it does not take in time, it does not get."""
+        writer.close()
+        try:
+            async with self._parts.clock.timeout(LAST_S):
+                await writer.wait_closed()
+        except OSError:  # a TimeoutError is one
+            writer.transport.abort()
 
     async def _datagrams(
         self, request: web.BaseRequest, address: str, port: int
