@@ -12,11 +12,16 @@ from clusterup.light import LightCluster
 from clusterup.light_embedded import EmbeddedServer
 from clusterup.pytest_plugin import session_loop
 from kubevirt.api import crds
-from kubevirt.api.scheme import VIRTUAL_MACHINE_INSTANCES, VIRTUAL_MACHINES
+from kubevirt.api.scheme import (
+    KUBEVIRTS,
+    SERVICE_ACCOUNTS,
+    VIRTUAL_MACHINE_INSTANCES,
+    VIRTUAL_MACHINES,
+)
 from kubevirt.kube.client import Client
-from kubevirt.kube.errors import NoSuchResource
+from kubevirt.kube.errors import NoSuchResource, NotFound
 
-WANTED = {"virtualmachines", "virtualmachineinstances"}
+WANTED = {"virtualmachines", "virtualmachineinstances", "kubevirts"}
 
 Server = LightCluster | EmbeddedServer
 
@@ -48,6 +53,7 @@ async def _define(server: Server) -> None:
             try:
                 await client.list(VIRTUAL_MACHINES)
                 await client.list(VIRTUAL_MACHINE_INSTANCES)
+                await client.list(KUBEVIRTS)
             except NoSuchResource:
                 return False
             return True
@@ -75,8 +81,6 @@ async def house(server: Server) -> AsyncIterator[House]:
 
 async def _has_account(client: Client, namespace: str) -> None:
     """Pods can be created."""
-    from kubevirt.api.scheme import SERVICE_ACCOUNTS
-    from kubevirt.kube.errors import NotFound
 
     async def is_there() -> bool:
         try:
