@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from tests.component.handler.world import Node, a_node, a_vmi
+from tests.component.host.net_world import in_kernel, links_in
 
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.components.handler.launchers import attendant
@@ -155,3 +156,54 @@ async def test_two_guests_are_looked_after_at_once(node: Node) -> None:
     ):
         await asyncio.gather(node.phase("Running", "one"), node.phase("Running", "two"))
         assert node.writes() == 2
+
+
+async def test_a_bridged_network_is_found_again_and_put_back_at_the_end(node: Node) -> None:
+    vmi = a_vmi(networks=[{"name": "default", "pod": {}}], terminationGracePeriodSeconds=0)
+    vmi["spec"]["domain"]["devices"]["interfaces"] = [{"name": "default", "bridge": {}}]
+    async with node.running(vmi) as launcher:
+        pod = launcher.network.pod
+        before = links_in(pod)["eth0"]
+        async with node.handler():
+            told = (await node.phase("Running")).status
+            assert "eth0-nic" in links_in(pod)
+        async with node.handler() as handler:
+            [found] = list(handler.attendants)
+            await launcher.until(lambda: found.network and found.network._server)
+            assert (await node.vmi()).status == told
+            await node.delete()
+            await node.phase("Succeeded")
+            await launcher.until(lambda: not list(handler.attendants))
+        assert set(links_in(pod)) == {"lo", "eth0"}
+        assert links_in(pod)["eth0"].mac == before.mac
+        addresses = in_kernel(pod, lambda kernel: kernel.addresses(kernel.need("eth0")))
+        assert [str(each) for each in addresses] == ["10.244.1.5/24"]
+
+
+async def test_a_launcher_in_the_nodes_own_network_gets_none_from_us(node: Node) -> None:
+    vmi = a_vmi(networks=[{"name": "default", "pod": {}}])
+    vmi["spec"]["domain"]["devices"]["interfaces"] = [{"name": "default", "masquerade": {}}]
+    made = await node.create(vmi)
+    pod = f"pod-{made['metadata']['uid']}"
+    async with node.handler(), node.launcher(made, pod=pod, in_nodes_network=True):
+        await node.hand_over(made, pod)
+        told = await node.until(lambda vmi: "Synchronized" in conditions(vmi))
+        [message] = [each.message for each in told.status.conditions if each.type == "Synchronized"]
+        assert "own network namespace" in (message or "")
+
+
+async def test_a_command_socket_that_is_a_link_is_nobodys_door(node: Node) -> None:
+    made = await node.create(a_vmi())
+    pod = f"pod-{made['metadata']['uid']}"
+    async with node.launcher(made, pod=pod) as launcher:
+        door = launcher.volume("sockets") / "launcher-sock"
+        await launcher.until(door.exists)
+        door.rename(door.with_name("elsewhere"))
+        door.symlink_to("elsewhere")
+        async with node.handler() as handler:
+            await node.hand_over(made, pod)
+            await launcher.until(lambda: list(handler.attendants))
+            [found] = list(handler.attendants)
+            await asyncio.sleep(2)  # nothing can be waited for: nothing is to happen
+            assert found.door is None
+            assert (await node.vmi()).status.phase == "Scheduled"

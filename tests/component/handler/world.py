@@ -298,7 +298,7 @@ async def _launched(
             "namespace": meta["namespace"],
             "uid": meta["uid"],
             "libvirt": libvirt,
-            **changed,
+            **{name: each for name, each in changed.items() if name != "in_nodes_network"},
         }
     )
     launching.prepare(chosen, lambda path: _outside(places, path))
@@ -316,7 +316,8 @@ async def _launched(
     words = sandbox.arguments(box, *launching.command(chosen, 100))
     log = folder / "log"
     with os.fdopen(reading) as status, log.open("wb") as output:
-        enter = ("nsenter", f"--net=/proc/self/fd/{network.pod.fd}", "--")
+        is_inside = not changed.get("in_nodes_network")
+        enter = ("nsenter", f"--net=/proc/self/fd/{network.pod.fd}", "--") if is_inside else ()
         async with commands.spawn(
             *enter, *words, output=output, grace_s=0.1, pass_fds=(writing, network.pod.fd)
         ) as process:

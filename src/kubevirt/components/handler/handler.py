@@ -11,6 +11,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from kubevirt.api.configuration import KubeVirtConfiguration
@@ -18,6 +19,7 @@ from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.scheme import VIRTUAL_MACHINE_INSTANCES
 from kubevirt.base.clock import Clock
 from kubevirt.base.tasks import background
+from kubevirt.components.handler import node_labels
 from kubevirt.components.handler.devices.offered import plugins
 from kubevirt.components.handler.heartbeat import Heartbeat
 from kubevirt.components.handler.instances.controller import InstanceController
@@ -95,13 +97,20 @@ async def serving(
         queue.add(whose.key)
 
     attendants.notify(changed, events.pass_on)
-    heartbeat = Heartbeat(client, settings.node, clock)
+    offered = plugins(settings, clock)
+    heartbeat = Heartbeat(
+        client,
+        settings.node,
+        clock,
+        labels=_labels(settings),
+        is_ready=lambda: all(each.registrations for each in offered),
+    )
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(attendants.running())
         for each in attendants:
             changed(each.whose)
         work = [vmis.run(), controller.run(), recorder.run(), heartbeat.run()]
-        work += [each.run() for each in plugins(settings, clock)]
+        work += [each.run() for each in offered]
         await stack.enter_async_context(background(*work))
         await vmis.wait_synced()
         port = None
@@ -109,6 +118,12 @@ async def serving(
             service = WebService(Guests(vmis, attendants), settings, clock)
             port = await stack.enter_async_context(web.serving(service, settings, tls))
         yield Handler(vmis, attendants, controller, heartbeat, port)
+
+
+def _labels(settings: HandlerSettings) -> dict[str, str]:
+    if not (settings.devices / "kvm").exists():
+        return {}
+    return node_labels.labels(Path("/proc/cpuinfo").read_text())
 
 
 async def run(

@@ -5,11 +5,12 @@ that); one whose handler ends in peace says so itself.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Final
 
 from kubevirt.api.scheme import NODES
+from kubevirt.api.struct import NO_ENTRIES
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import KubevirtError
 from kubevirt.base.log import get_logger
@@ -24,7 +25,10 @@ HEARTBEAT: Final = "kubevirt.io/heartbeat"
 INTERVAL_S: Final = 60.0
 JITTER: Final = 0.2
 """Up to this part of the interval longer, so that nodes do not all come at once."""
-RETRY_S: Final = 2.0
+RETRY_S: Final = 10.0
+"""Before the next, if the last was not heard or said that nothing is ready."""
+READY_S: Final = 10.0
+LOOK_S: Final = 0.05
 FAREWELL_S: Final = 5.0
 
 
@@ -35,26 +39,38 @@ class Heartbeat:
         node: str,
         clock: Clock,
         *,
-        labels: Callable[[], dict[str, str]] = dict,
+        labels: Mapping[str, str] = NO_ENTRIES,
+        is_ready: Callable[[], bool] = lambda: True,
         randomness: random.Random | None = None,
     ) -> None:
-        """`labels` are what else guests may ask of the node."""
+        """`labels` are what else guests may ask of the node. `is_ready` tells whether a guest would find here
+        what it needs: until then none is sent.
+        """
         self.writes = 0
         self._client = client
         self._node = node
         self._clock = clock
         self._labels = labels
+        self._is_ready = is_ready
         self._random = randomness or random.Random()  # noqa: S311  # spreads load, hides nothing
 
     async def run(self) -> None:
         """Beats until cancelled, and then says goodbye."""
         try:
+            await self._get_ready()
             while True:
-                is_told = await self._beat(is_schedulable=True)
-                wait_s = INTERVAL_S * (1 + JITTER * self._random.random()) if is_told else RETRY_S
-                await self._clock.sleep(wait_s)
+                is_ready = self._is_ready()
+                is_told = await self._beat(is_schedulable=is_ready)
+                wait_s = INTERVAL_S * (1 + JITTER * self._random.random())
+                await self._clock.sleep(wait_s if is_told and is_ready else RETRY_S)
         finally:
             await self._say_goodbye()
+
+    async def _get_ready(self) -> None:
+        """Mostly a moment; who takes longer is told of as what it is."""
+        ends = self._clock.monotonic() + READY_S
+        while not self._is_ready() and self._clock.monotonic() < ends:
+            await self._clock.sleep(LOOK_S)
 
     async def _say_goodbye(self) -> None:
         try:
@@ -64,7 +80,7 @@ class Heartbeat:
             log.warning("the node could not be told that nobody looks after its guests any more")
 
     async def _beat(self, *, is_schedulable: bool) -> bool:
-        labels = {SCHEDULABLE: str(is_schedulable).lower(), CPU_MANAGER: "false", **self._labels()}
+        labels = {SCHEDULABLE: str(is_schedulable).lower(), CPU_MANAGER: "false", **self._labels}
         annotations = {HEARTBEAT: _timestamp(self._clock.now())}
         patch = MergePatch({"metadata": {"labels": labels, "annotations": annotations}})
         try:

@@ -1,6 +1,5 @@
 """The heartbeat of a node: few writes, and a goodbye."""
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -51,6 +50,19 @@ async def test_a_handler_that_ends_says_goodbye(clock: Clock) -> None:
 async def test_a_server_that_is_away_is_asked_again_soon(clock: Clock) -> None:
     server = Server()
     server.failures = 3
-    await beating(server, clock, 10)
+    await beating(server, clock, 40)
     assert server.labels == ["true", "false"]
-    await asyncio.sleep(0)
+
+
+async def test_no_guest_is_sent_before_devices_are_offered(clock: Clock) -> None:
+    server, began = Server(), clock.monotonic()
+    heartbeat = Heartbeat(
+        server,  # type: ignore[arg-type]
+        "node01",
+        clock,
+        is_ready=lambda: clock.monotonic() - began > 25,
+    )
+    with pytest.raises(TimeoutError):
+        async with clock.timeout(45):
+            await heartbeat.run()
+    assert server.labels == ["false", "false", "true", "false"]

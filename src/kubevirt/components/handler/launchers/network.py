@@ -25,6 +25,7 @@ from kubevirt.host.net.apply import apply, undo
 from kubevirt.host.net.netns import Namespace
 from kubevirt.host.net.pod import NO_RESOLVER, read_pod
 from kubevirt.host.net.resolver import Resolver, parse
+from kubevirt.rpc.errors import NoAnswer
 from kubevirt.virt.network.names import PRIMARY_LINK
 from kubevirt.virt.network.plan import InterfacePlan
 from kubevirt.virt.network.planning import plan_network
@@ -97,6 +98,8 @@ class PodNetwork:
     async def _plan(self, vmi: VirtualMachineInstance, door: Door, namespace: Namespace) -> None:
         with Root.open(Path(f"/proc/{door.peer.pid}/root")) as inside:
             resolver, has_vhost = _resolver(inside), inside.exists("dev/vhost-net")
+        if not door.peer.is_alive:  # then we may have looked at another's
+            raise NoAnswer("the launcher's manager has just ended")
         pod = await read_pod(
             namespace,
             resolver,
