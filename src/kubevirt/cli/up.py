@@ -9,6 +9,7 @@ from kubevirt.base.errors import UserError
 from kubevirt.cli import exit_codes, options
 from kubevirt.cli.render import steps
 from kubevirt.embedded.home import Home
+from kubevirt.embedded.process import guests
 from kubevirt.embedded.process.progress import Event, Failed, Listener, Ready
 from kubevirt.embedded.process.settings import Wishes
 
@@ -24,6 +25,12 @@ from kubevirt.embedded.process.settings import Wishes
     default=True,
     help="Whether the context kubevirt is put into your kubeconfig.",
 )
+@click.option(
+    "--without-kubevirt",
+    is_flag=True,
+    envvar="VIRTCTL_WITHOUT_KUBEVIRT",
+    help="A plain Kubernetes, without virtual machines.",
+)
 @options.progress
 def command(
     folder: Path,
@@ -31,9 +38,10 @@ def command(
     nodes: int | None,
     foreground: bool,  # noqa: FBT001  # click's
     is_merging: bool,  # noqa: FBT001
+    without_kubevirt: bool,  # noqa: FBT001
     progress: str,
 ) -> int:
-    """Bring up a Kubernetes on this machine, in one process.
+    """Bring up a Kubernetes with KubeVirt on this machine, in one process.
 
     Its state is kept in a folder and found again at the next start. Pods that run when the process is
     killed go on, and are found again, too.
@@ -43,7 +51,13 @@ def command(
     if home.is_there and home.is_running:
         return _is_up(home)
     told = steps.listener(progress)
-    wishes = Wishes(home=folder, port=port, nodes=nodes)
+    wishes = Wishes(
+        home=folder,
+        port=port,
+        nodes=nodes,
+        has_kubevirt=not without_kubevirt,
+        archives=guests.archives(os.environ),
+    )
     if foreground:
         return _stay(wishes, told, is_merging=is_merging)
     from kubevirt.embedded.process import daemon  # noqa: PLC0415  # not needed to say that it is up

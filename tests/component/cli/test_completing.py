@@ -1,9 +1,9 @@
 """Completion asks the server, has little time, and is silent when something is wrong."""
 
+import socket
 import subprocess
 import time
 
-import pytest
 from tests.component.cli.conftest import Place
 
 from kubevirt.cli import completing
@@ -26,7 +26,8 @@ def completed(place: Place, line: str, *, kubeconfig: str = "") -> tuple[list[st
         check=True,
         timeout=60,
     )
-    return [each.partition(",")[2] for each in done.stdout.splitlines()], done.stderr
+    offered = [each.partition(",")[2] for each in done.stdout.splitlines()]
+    return [each for each in offered if each], done.stderr
 
 
 def test_names_come_from_the_server(place: Place) -> None:
@@ -47,11 +48,16 @@ def test_commands_and_contexts_need_no_server(place: Place) -> None:
     assert completed(place, "virtctl start --context ")[0] != []
 
 
-@pytest.mark.parametrize("server", ["https://127.0.0.1:1", "https://192.0.2.1:6443"])
-def test_a_server_that_does_not_answer_is_not_waited_for(place: Place, server: str) -> None:
-    began = time.monotonic()
-    assert completed(place, f"virtctl start --server {server} a") == ([], "")
-    assert time.monotonic() - began < 30 + completing.LIMIT_S
+def test_a_server_that_does_not_answer_is_not_waited_for(place: Place) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        began = time.monotonic()
+        server = f"https://127.0.0.1:{mute.getsockname()[1]}"
+        assert completed(place, f"virtctl start --server {server} a") == ([], "")
+    assert time.monotonic() - began < 50 + completing.LIMIT_S
+
+
+def test_a_server_that_is_not_there_is_silent(place: Place) -> None:
+    assert completed(place, "virtctl start --server https://127.0.0.1:1 a") == ([], "")
 
 
 def test_a_broken_kubeconfig_is_silent(place: Place) -> None:

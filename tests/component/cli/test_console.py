@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from aiohttp import web
 from tests.component.cli import stand_in, terminals
 from tests.component.cli.conftest import Place, Virtctl
 from tests.component.cli.terminals import LIMIT_S, Terminal
@@ -103,7 +104,7 @@ def test_a_file_is_written_to_the_guest_too(guest: Place) -> None:
 def test_a_lot_of_output_arrives_whole(guest: Place) -> None:
     whole = b"".join(b"line %d\n" % number for number in range(50_000))
 
-    async def flood(socket: stand_in.web.WebSocketResponse) -> None:
+    async def flood(socket: web.WebSocketResponse) -> None:
         for start in range(0, len(whole), 10_000):
             await socket.send_bytes(whole[start : start + 10_000])
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from tests.component.cli import stand_in, terminals
 from tests.component.cli.conftest import Place, Virtctl
 from tests.component.cli.terminals import LIMIT_S
@@ -107,7 +108,7 @@ def test_a_taken_port_is_a_conflict(guest: Place, virtctl: Virtctl) -> None:
 
 def test_a_screenshot_is_written_to_a_file(place: Place, virtctl: Virtctl, tmp_path: Path) -> None:
     what = f"GET {place.below('vmi', 'testvm', 'vnc/screenshot')}"
-    place.virt_api.answers[what] = lambda: stand_in.web.Response(body=PNG, content_type="image/png")
+    place.virt_api.answers[what] = lambda: web.Response(body=PNG, content_type="image/png")
     done = virtctl("vnc", "screenshot", "testvm", "-f", str(tmp_path / "a.png"), "--move-cursor")
     assert (done.code, done.out, done.err) == (0, "", "")
     assert (tmp_path / "a.png").read_bytes() == PNG
@@ -116,7 +117,7 @@ def test_a_screenshot_is_written_to_a_file(place: Place, virtctl: Virtctl, tmp_p
 
 def test_a_screenshot_goes_into_a_pipe_as_it_is(place: Place) -> None:
     what = f"GET {place.below('vmi', 'testvm', 'vnc/screenshot')}"
-    place.virt_api.answers[what] = lambda: stand_in.web.Response(body=PNG, content_type="image/png")
+    place.virt_api.answers[what] = lambda: web.Response(body=PNG, content_type="image/png")
     program = place.start("vnc", "screenshot", "vmi/testvm")
     out, _ = program.communicate(timeout=LIMIT_S)
     assert (program.returncode, out) == (0, PNG)
