@@ -13,7 +13,7 @@ from clusterup import binaries, images, settings
 
 IMAGE = "kubevirt.io/built-in"
 DISK_IMAGE = "kubevirt.io/disk:1"
-_LIMIT_S = 60.0
+_LIMIT_S = 240.0
 
 
 def why_not(folder: Path) -> str:  # as of the other home

@@ -13,7 +13,7 @@ from clusterup.pytest_plugin import session_loop
 IMAGE = "kubevirt.io/built-in"
 DISK_IMAGE = "kubevirt.io/disk:1"
 _WANTED = (*cluster.PROGRAMS, "probe")
-_LIMIT_S = 200.0
+_LIMIT_S = 300.0
 
 
 def why_not(folder: Path) -> str:

@@ -16,6 +16,9 @@ def when_told(action: str) -> str:
     return f"trap '{action}; exit 0' TERM; touch /tmp/listening; sleep 100000 & wait"
 
 
+GATE = "until [ -e /tmp/open ]; do sleep 0.1; done"
+"""Where a program waits for `Place.open_gate`: what takes as long as a test wants takes no guess."""
+
 POLITE = when_told(":")
 """A program that does nothing and ends when it is told to."""
 

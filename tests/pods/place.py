@@ -9,8 +9,8 @@ Every wait has a limit; one that was in vain says how the pod stands and what ha
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any
 
 from tests.pods import objects
@@ -20,14 +20,15 @@ from tests.pods.objects import Object, a_pod, condition, is_true, phase
 from clusterup import errors, processes, waiting
 from kubevirt.api import scheme
 from kubevirt.api.resource import Resource
+from kubevirt.base import commands
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import NotFound
 from kubevirt.kube.http.containers import Channel
 from kubevirt.kube.patches import MergePatch
 from kubevirt.kube.watch import EventType, WatchEvent
 
-LIMIT_S = 60.0
-"""A busy machine; what is waited for takes a second or two."""
+LIMIT_S = 120.0
+"""To end a hang, also on a busy machine; what is waited for takes a second or two."""
 
 PODS = scheme.PODS.raw
 EVENTS = scheme.EVENTS.raw
@@ -43,6 +44,8 @@ RESOURCES: Mapping[str, Resource[Object]] = {
         scheme.PERSISTENT_VOLUME_CLAIMS,
         scheme.POD_DISRUPTION_BUDGETS,
         scheme.ENDPOINT_SLICES,
+        scheme.LEASES,
+        scheme.NODES,
     )
 }
 ENDED = ("Succeeded", "Failed")
@@ -53,6 +56,11 @@ class Place:
         self.client = client
         self.home = home
         self.namespace = namespace
+
+    async def until_furnished(self) -> None:
+        """Until pods can run in a namespace that has just been made."""
+        await self.until("default", lambda _: True, "there", kind="ServiceAccount")
+        await self.until("kube-root-ca.crt", lambda _: True, "there", kind="ConfigMap")
 
     # Making.
 
@@ -246,6 +254,10 @@ class Place:
         """Until a container's program `when_told` hears what it is told."""
         await self.sh(name, "until [ -e /tmp/listening ]; do sleep 0.1; done", container)
 
+    async def open_gate(self, name: str, container: str | None = None) -> None:
+        """Lets a program go on that waits at its `GATE`."""
+        await self.sh(name, "touch /tmp/open", container)
+
     async def try_sh(self, name: str, script: str, container: str | None = None) -> tuple[int, str]:
         """Its exit code and what it prints to standard output."""
         words = ["/bin/sh", "-c", script]
@@ -278,13 +290,33 @@ class Place:
             return is_it(said)
 
         try:
-            await waiting.until(prints_it, limit_s=limit_s, what=script, every_s=0.2)
+            await waiting.until(prints_it, limit_s=limit_s, what=script, every_s=0.4)
         except errors.Broken as late:
             raise AssertionError(f"in {name}, {late}; it printed {said!r} to the last") from None
         return said
 
-    async def delete(self, name: str, *, grace_s: int | None = None, kind: str = "Pod") -> None:
-        await self.client.delete(RESOURCES[kind], name, self.namespace, grace_period_s=grace_s)
+    async def delete(
+        self, name: str, *, grace_s: int | None = None, kind: str = "Pod"
+    ) -> Object | None:
+        """The object as it leaves; None where it is gone at once."""
+        return await self.client.delete(
+            RESOURCES[kind], name, self.namespace, grace_period_s=grace_s
+        )
+
+    async def last_words(self, name: str) -> tuple[str, Object]:
+        """Deletes a pod that has said something; what it says until it is gone, and how it was last."""
+        async with aclosing(self.client.log(name, self.namespace, follow=True)) as pieces:
+            async with asyncio.timeout(LIMIT_S):
+                said = await anext(pieces)  # so it is followed
+            async with asyncio.timeout(LIMIT_S), asyncio.TaskGroup() as tasks:
+                gone = tasks.create_task(self._delete_and_wait(name))
+                async for piece in pieces:
+                    said += piece
+        return said.decode(), gone.result()
+
+    async def _delete_and_wait(self, name: str) -> Object:
+        await self.delete(name)
+        return await self.until_gone(name)
 
     async def is_there(self, name: str, kind: str = "Pod") -> bool:
         try:
@@ -292,6 +324,32 @@ class Place:
         except NotFound:
             return False
         return True
+
+    def kubectl_lines(
+        self, *words: str, errors_too: bool = False
+    ) -> AbstractAsyncContextManager[AsyncIterator[str]]:
+        """What the stock program prints, line by line, while it runs."""
+        joined = ("/bin/sh", "-c", 'exec "$@" 2>&1', "--") if errors_too else ()
+        return commands.stream(
+            *(*joined, self.home.kubectl, "--namespace", self.namespace, *words),
+            env=processes.plain_environment(KUBECONFIG=self.home.kubeconfig),
+            timeout_s=LIMIT_S,
+        )
+
+    async def until_shown(self, name: str, columns: Sequence[str]) -> None:
+        """Until `kubectl get pod` shows these columns after the name."""
+        shown: Sequence[str] = ()
+
+        async def is_shown() -> bool:
+            nonlocal shown
+            line = (await self.kubectl("get", "pod", name, "--no-headers")).stdout
+            shown = line.split()[1 : 1 + len(columns)]
+            return shown == columns
+
+        try:
+            await waiting.until(is_shown, limit_s=LIMIT_S, what=f"{columns}", every_s=0.5)
+        except errors.Broken as late:
+            raise AssertionError(f"{name}: {late}, but {shown}") from None
 
     async def kubectl(self, *words: str, stdin: str = "", check: bool = True) -> processes.Outcome:
         """The stock program, in this namespace."""

@@ -37,10 +37,12 @@ class Storage:
         )
 
     async def clean_up(self) -> None:
-        for name in self._volumes:
-            await self._place.client.delete(scheme.PERSISTENT_VOLUMES, name)
-        for device in self._devices:
-            await processes.run("losetup", "--detach", device)
+        try:
+            for name in self._volumes:
+                await self._place.client.delete(scheme.PERSISTENT_VOLUMES, name)
+        finally:
+            for device in self._devices:
+                await processes.run("losetup", "--detach", device)
 
     async def _volume(self, claim: str, mode: str) -> str:
         name = f"{self._place.namespace}-{claim}"

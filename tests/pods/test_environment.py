@@ -1,7 +1,8 @@
 """What a container finds in its environment, and what becomes of it when something is missing."""
 
+import uuid
+
 from tests.pods.objects import (
-    WAIT,
     Object,
     a_config_map,
     a_pod,
@@ -10,7 +11,9 @@ from tests.pods.objects import (
     state_of,
     status_of,
 )
-from tests.pods.place import Place
+from tests.pods.place import LIMIT_S, Place
+
+from clusterup import waiting
 
 
 def field(name: str, path: str) -> Object:
@@ -161,8 +164,14 @@ async def test_services_are_in_the_environment_of_later_pods(place: Place) -> No
     service = (
         await place.kubectl("get", "service", "my-web", "-o", "jsonpath={.spec.clusterIP}")
     ).stdout
-    await place.run(a_pod("linked", WAIT))
-    found = variables(await place.sh("linked", "env"))
+    found: dict[str, str] = {}
+
+    async def is_known() -> bool:
+        # A kubelet hears of a service a moment after whoever made it.
+        found.update(variables(await place.output("env", f"linked-{uuid.uuid4().hex[:8]}")))
+        return "MY_WEB_SERVICE_HOST" in found
+
+    await waiting.until(is_known, limit_s=LIMIT_S, what="the service in the environment")
     assert found["MY_WEB_SERVICE_HOST"] == service
     assert found["MY_WEB_SERVICE_PORT"] == "80"
     assert found["MY_WEB_SERVICE_PORT_MORE"] == "8080"

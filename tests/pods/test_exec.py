@@ -96,12 +96,17 @@ async def test_files_are_copied_in_and_out(place: Place, tmp_path: Path) -> None
 
 
 async def test_one_attaches_to_what_the_container_says(place: Place) -> None:
-    script = "n=0; while [ $n -lt 40 ]; do echo tick $n; sleep 0.2; n=$((n + 1)); done"
+    script = "n=0; until [ -e /tmp/open ]; do echo $n; sleep 0.1; n=$((n + 1)); done; echo last"
     await place.create(a_pod("talker", script, restartPolicy="Never"))
     await place.until_running("talker")
-    said = (await place.kubectl("attach", "talker")).stdout.splitlines()
-    assert said[-1] == "tick 39"
-    assert said == [f"tick {n}" for n in range(40 - len(said), 40)]
+    said: list[str] = []
+    async with place.kubectl_lines("attach", "talker") as lines:
+        async for line in lines:
+            said.append(line)
+            if len(said) == 3:
+                await place.open_gate("talker")
+    first = int(said[0])
+    assert said == [*map(str, range(first, first + len(said) - 1)), "last"]
 
 
 async def test_one_speaks_to_the_containers_own_program(place: Place) -> None:

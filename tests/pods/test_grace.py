@@ -2,23 +2,30 @@
 
 import asyncio
 import time
+from contextlib import aclosing
 
 import pytest
-from tests.pods.objects import POLITE, WAIT, a_container, a_pod, ended, is_true, phase, when_told
-from tests.pods.place import ENDED, Place
+from tests.pods.objects import (
+    POLITE,
+    WAIT,
+    a_container,
+    a_pod,
+    ended,
+    is_true,
+    phase,
+    when_told,
+)
+from tests.pods.place import ENDED, LIMIT_S, Place
+
+from kubevirt.kube.watch import EventType
 
 
 async def test_a_deleted_pod_is_told_and_ends_in_its_own_way(place: Place) -> None:
     script = f"echo hello; {when_told('echo goodbye')}"
-    await place.run(a_pod("kind", script, terminationGracePeriodSeconds=30))
+    await place.run(a_pod("kind", script, terminationGracePeriodSeconds=600))
     await place.until_listening("kind")
-    async with asyncio.TaskGroup() as tasks:
-        said = tasks.create_task(place.log("kind", follow=True))
-        began = time.monotonic()
-        await place.delete("kind")
-        last = await place.until_gone("kind")
-    assert time.monotonic() - began < 25
-    assert said.result() == "hello\ngoodbye\n"
+    said, last = await place.last_words("kind")
+    assert said == "hello\ngoodbye\n"
     assert phase(last) == "Succeeded"
     assert ended(last)["exitCode"] == 0
 
@@ -26,8 +33,8 @@ async def test_a_deleted_pod_is_told_and_ends_in_its_own_way(place: Place) -> No
 async def test_a_pod_that_does_not_listen_is_killed_when_its_time_is_over(place: Place) -> None:
     await place.run(a_pod("deaf", WAIT, terminationGracePeriodSeconds=3))
     began = time.monotonic()
-    await place.delete("deaf")
-    pod = await place.pod("deaf")
+    pod = await place.delete("deaf")
+    assert pod is not None
     assert pod["metadata"]["deletionGracePeriodSeconds"] == 3
     assert pod["metadata"]["deletionTimestamp"]
     last = await place.until_gone("deaf")
@@ -36,23 +43,28 @@ async def test_a_pod_that_does_not_listen_is_killed_when_its_time_is_over(place:
     assert ended(last)["exitCode"] == 137
 
 
-async def test_a_deleted_pod_is_not_ready_while_it_ends(place: Place) -> None:
-    script = when_told("sleep 5")
+async def test_a_deleted_pod_is_not_ready_when_it_has_ended(place: Place) -> None:
     probe = {"exec": {"command": ["true"]}, "periodSeconds": 1}
-    pod = a_pod("leaving", script, terminationGracePeriodSeconds=30)
+    pod = a_pod("leaving", POLITE, terminationGracePeriodSeconds=600)
     pod["spec"]["containers"][0]["readinessProbe"] = probe
     await place.run(pod)
     await place.until_listening("leaving")
-    await place.delete("leaving")
-    pod = await place.until("leaving", lambda pod: not is_true(pod, "Ready"), "no longer ready")
-    assert pod["metadata"]["deletionTimestamp"]
+    async with asyncio.timeout(LIMIT_S), aclosing(place.states("leaving")) as states:
+        await anext(states)  # from here on none is missed
+        await place.delete("leaving")
+        async for event in states:
+            assert isinstance(event.object, dict)
+            if not is_true(event.object, "Ready"):
+                assert event.type is EventType.MODIFIED
+                assert event.object["metadata"]["deletionTimestamp"]
+                break
     await place.until_gone("leaving")
 
 
 async def test_whoever_deletes_may_give_less_time(place: Place) -> None:
     await place.run(a_pod("patient", WAIT, terminationGracePeriodSeconds=600))
-    await place.delete("patient", grace_s=1)
-    pod = await place.pod("patient")
+    pod = await place.delete("patient", grace_s=1)
+    assert pod is not None
     assert pod["metadata"]["deletionGracePeriodSeconds"] == 1
     await place.until_gone("patient")
 
@@ -83,8 +95,16 @@ async def test_a_pod_deleted_by_force_is_gone_at_once_and_its_processes_soon(
 
 async def test_all_containers_are_told_at_the_same_time(place: Place) -> None:
     names = ("one", "two", "three")
-    containers = [a_container(name, when_told("sleep 4")) for name in names]
-    await place.run(a_pod("trio", containers=containers, terminationGracePeriodSeconds=9))
+    # Each one waits for the others: were it told after they have ended, it would wait for ever.
+    all_told = "until [ -e /shared/one -a -e /shared/two -a -e /shared/three ]; do sleep 0.1; done"
+    mounts = [{"name": "shared", "mountPath": "/shared"}]
+    containers = [
+        a_container(name, when_told(f"touch /shared/{name}; {all_told}"), volumeMounts=mounts)
+        for name in names
+    ]
+    volumes = [{"name": "shared", "emptyDir": {}}]
+    pod = a_pod("trio", containers=containers, volumes=volumes, terminationGracePeriodSeconds=40)
+    await place.run(pod)
     for name in names:
         await place.until_listening("trio", name)
     await place.delete("trio")

@@ -25,7 +25,7 @@ def init(name: str, script: str) -> Object:
 
 
 async def test_they_run_one_after_the_other_and_before_the_rest(place: Place) -> None:
-    slow = "echo {0} begins >>/shared/order; sleep 1; echo {0} ends >>/shared/order"
+    slow = "echo {0} begins >>/shared/order; sleep 0.3; echo {0} ends >>/shared/order"
     pod = a_pod(
         "orderly",
         "cat /shared/order",

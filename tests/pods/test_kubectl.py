@@ -1,10 +1,7 @@
 """What a user does first, with stock kubectl."""
 
-from tests.pods.objects import POLITE, a_pod
-from tests.pods.place import LIMIT_S, Place
-
-from clusterup import processes
-from kubevirt.base import commands
+from tests.pods.objects import GATE, POLITE, a_pod
+from tests.pods.place import Place
 
 
 def run(place: Place, name: str) -> tuple[str, ...]:
@@ -14,7 +11,7 @@ def run(place: Place, name: str) -> tuple[str, ...]:
 
 async def test_run_wait_and_look(place: Place) -> None:
     await place.kubectl(*run(place, "first"), "--", "sh", "-c", POLITE)
-    await place.kubectl("wait", "pod/first", "--for=condition=Ready", "--timeout=50s")
+    await place.kubectl("wait", "pod/first", "--for=condition=Ready", "--timeout=100s")
     shown = (await place.kubectl("get", "pods", "-o", "wide", "--no-headers")).stdout.split()
     assert shown[:4] == ["first", "1/1", "Running", "0"]
     assert shown[5] == (await place.pod("first"))["status"]["podIP"]
@@ -24,15 +21,15 @@ async def test_run_wait_and_look(place: Place) -> None:
 
 async def test_a_pod_is_watched_from_its_beginning_to_its_end(place: Place) -> None:
     await place.run(a_pod("before", POLITE))
-    words = ("--namespace", place.namespace, "get", "pods", "--watch", "--no-headers")
-    env = processes.plain_environment(KUBECONFIG=place.home.kubeconfig)
     seen: list[str] = []
-    async with commands.stream(place.home.kubectl, *words, env=env, timeout_s=LIMIT_S) as lines:
+    async with place.kubectl_lines("get", "pods", "--watch", "--no-headers") as lines:
         async for line in lines:
             name, _, status, *_ = line.split()
             if name == "before":  # so it has begun
-                await place.create(a_pod("brief", "sleep 1", restartPolicy="Never"))
+                await place.create(a_pod("brief", GATE, restartPolicy="Never"))
                 continue
+            if status == "Running" and status not in seen:
+                await place.open_gate("brief")
             seen.append(status)
             if status == "Completed":
                 break

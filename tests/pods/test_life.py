@@ -4,6 +4,7 @@ import asyncio
 from contextlib import aclosing
 
 from tests.pods.objects import (
+    GATE,
     WAIT,
     a_container,
     a_pod,
@@ -88,7 +89,7 @@ async def test_a_program_that_is_not_there_cannot_be_started(place: Place) -> No
 
 
 async def test_a_pod_has_ended_when_its_last_container_has(place: Place) -> None:
-    quick, slow = a_container("quick", "exit 4"), a_container("slow", "sleep 4")
+    quick, slow = a_container("quick", "exit 4"), a_container("slow", GATE)
     await place.create(a_pod("pair", containers=[quick, slow], restartPolicy="Never"))
     between = await place.until(
         "pair",
@@ -99,6 +100,7 @@ async def test_a_pod_has_ended_when_its_last_container_has(place: Place) -> None
     assert not is_true(between, "Ready")
     assert condition(between, "ContainersReady")["reason"] == "ContainersNotReady"
     assert "[quick]" in condition(between, "ContainersReady")["message"]
+    await place.open_gate("pair", "slow")
     pod = await place.until_ended("pair")
     assert phase(pod) == "Failed"
     assert ended(pod, "slow")["exitCode"] == 0
@@ -129,7 +131,7 @@ async def test_containers_of_a_pod_share_its_address_and_not_their_files(place: 
     other = a_container("other", WAIT)
     await place.run(a_pod("two", containers=[writer, other]))
     read = "cat /tmp/note || echo nothing"
-    assert await place.sh("two", read, "writer") == "mine\n"
+    await place.eventually("two", read, lambda said: said == "mine\n", container="writer")
     assert await place.sh("two", read, "other") == "nothing\n"
     address = "hostname; cat /proc/net/fib_trie"
     assert await place.sh("two", address, "writer") == await place.sh("two", address, "other")
@@ -137,8 +139,8 @@ async def test_containers_of_a_pod_share_its_address_and_not_their_files(place: 
 
 async def test_a_pod_sees_its_own_processes_only(place: Place) -> None:
     await place.run(a_pod("alone"))
-    first = await place.sh("alone", "tr '\\0' ' ' </proc/1/cmdline")
-    assert first == "sleep 100000 "
+    first = "tr '\\0' ' ' </proc/1/cmdline"
+    await place.eventually("alone", first, lambda said: said == "sleep 100000 ")
     count = await place.sh("alone", "ls -d /proc/[0-9]* | wc -l")
     assert int(count) < 8
 
@@ -151,8 +153,7 @@ async def test_a_pod_of_the_hosts_network_has_the_nodes_address(place: Place) ->
 async def test_a_waiting_container_says_why_to_kubectl(place: Place) -> None:
     await place.create(a_pod("hasty", "exit 1"))
     await place.until("hasty", lambda pod: waits_for(pod) == "CrashLoopBackOff", "backing off")
-    shown = (await place.kubectl("get", "pod", "hasty", "--no-headers")).stdout
-    assert shown.split()[1:3] in (["0/1", "CrashLoopBackOff"], ["0/1", "Error"])
+    await place.until_shown("hasty", ["0/1", "CrashLoopBackOff"])
 
 
 async def test_containers_may_share_their_processes(place: Place) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 from tests.pods.objects import WAIT, a_container, a_pod, restarts
-from tests.pods.place import Place
+from tests.pods.place import LIMIT_S, Place
 
 from kubevirt.kube.errors import BadRequest
 
@@ -26,7 +26,7 @@ async def test_a_log_is_read_from_its_end(place: Place) -> None:
 
 
 async def test_lines_have_times_that_they_can_be_asked_by(place: Place) -> None:
-    await place.finish(a_pod("talker", "echo one; sleep 1.2; echo two; sleep 1.2; echo three"))
+    await place.finish(a_pod("talker", "echo one; sleep 1.2; echo two; echo three"))
     stamped = (await place.kubectl("logs", "talker", "--timestamps")).stdout.splitlines()
     times = [line.split()[0] for line in stamped]
     assert [line.split()[1] for line in stamped] == ["one", "two", "three"]
@@ -39,7 +39,7 @@ async def test_lines_have_times_that_they_can_be_asked_by(place: Place) -> None:
 
 
 async def test_a_log_is_followed_to_its_end(place: Place) -> None:
-    script = "for n in 1 2 3; do echo $n; sleep 1; done"
+    script = "for n in 1 2 3; do echo $n; sleep 0.5; done"
     await place.create(a_pod("counter", script, restartPolicy="Never"))
     await place.until("counter", lambda pod: pod["status"]["phase"] != "Pending", "started")
     assert await place.log("counter", follow=True) == "1\n2\n3\n"
@@ -50,7 +50,7 @@ async def test_a_followed_log_comes_as_it_is_written(place: Place) -> None:
     script = f"echo first; until [ -e /tmp/go ]; do sleep 0.1; done; echo second; {WAIT}"
     await place.run(a_pod("slow", script))
     pieces = place.client.log("slow", place.namespace, follow=True)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(LIMIT_S):
         assert await anext(pieces) == b"first\n"
         await place.sh("slow", "touch /tmp/go")
         assert await anext(pieces) == b"second\n"

@@ -1,6 +1,6 @@
 """Pods that belong to others go with them."""
 
-from tests.pods.objects import POLITE, Object, a_config_map, a_pod, when_told
+from tests.pods.objects import GATE, POLITE, Object, a_config_map, a_pod, when_told
 from tests.pods.place import RESOURCES, Place
 
 
@@ -36,12 +36,14 @@ async def test_a_pod_stays_when_it_is_orphaned(place: Place) -> None:
 async def test_an_owner_waits_for_its_pods_if_asked_to(place: Place) -> None:
     await place.create(a_config_map("owner"))
     pod = await owned(place, "child", "owner")
-    pod["spec"]["containers"][0]["command"][-1] = when_told("sleep 2")
-    pod["spec"]["terminationGracePeriodSeconds"] = 20
+    pod["spec"]["containers"][0]["command"][-1] = when_told(GATE)
+    pod["spec"]["terminationGracePeriodSeconds"] = 600
     await place.run(pod)
     await place.until_listening("child")
     await place.kubectl("delete", "configmap", "owner", "--cascade=foreground", "--wait=false")
+    await place.until("child", lambda pod: "deletionTimestamp" in pod["metadata"], "leaving")
     assert await place.is_there("owner", "ConfigMap")
+    await place.open_gate("child")
     await place.until_gone("child")
     await place.until_gone("owner", "ConfigMap")
 
@@ -50,7 +52,7 @@ async def test_pods_go_with_their_namespace(place: Place) -> None:
     namespace = f"{place.namespace}-too"
     await place.kubectl("create", "namespace", namespace)
     inner = Place(place.client, place.home, namespace)
-    await inner.until("default", lambda _: True, "there", kind="ServiceAccount")
+    await inner.until_furnished()
     await inner.run(a_pod("tenant", POLITE))
     said = await place.kubectl("delete", "namespace", namespace)
     assert "deleted" in said.stdout

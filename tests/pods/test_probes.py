@@ -13,6 +13,7 @@ from tests.pods.objects import (
     is_true,
     restarts,
     status_of,
+    when_told,
 )
 from tests.pods.place import Place
 
@@ -77,7 +78,7 @@ async def test_a_container_that_is_not_alive_is_started_again(place: Place) -> N
     container = {
         "livenessProbe": shell("test ! -e /tmp/dead", failureThreshold=1),
     }
-    await place.run(a_pod("mortal", POLITE, container=container))
+    await place.run(a_pod("mortal", POLITE, container=container, terminationGracePeriodSeconds=60))
     await place.until_listening("mortal")
     await place.sh("mortal", "touch /tmp/dead")
     pod = await place.until("mortal", lambda pod: restarts(pod) == 1, "restarted")
@@ -90,18 +91,21 @@ async def test_a_container_that_is_not_alive_is_started_again(place: Place) -> N
 async def test_a_container_is_given_up_after_as_many_failures_as_it_says(place: Place) -> None:
     container = {
         "volumeMounts": MOUNTS,
-        "livenessProbe": shell("echo asked >>/shared/asked; false", failureThreshold=3),
+        "livenessProbe": shell(
+            "test -e /shared/count && exit; echo asked >>/tmp/asked; false", failureThreshold=3
+        ),
     }
-    script = f"wc -l </shared/asked; {POLITE}"
-    await place.create(a_pod("counted", script, container=container, **SHARED))
+    script = when_told("wc -l </tmp/asked >/shared/count")
+    pod = a_pod("counted", script, container=container, terminationGracePeriodSeconds=60, **SHARED)
+    await place.create(pod)
     await place.until("counted", lambda pod: restarts(pod) == 1, "restarted")
     await place.until_running("counted")
-    await place.until_said("counted", "3\n")
+    assert await place.sh("counted", "cat /shared/count") == "3\n"
 
 
 async def test_nothing_is_asked_before_the_startup_probe_has_succeeded(place: Place) -> None:
     container = {
-        "startupProbe": shell("test -e /tmp/started", failureThreshold=60),
+        "startupProbe": shell("test -e /tmp/started", failureThreshold=1000),
         "livenessProbe": shell("test -e /tmp/started", failureThreshold=1),
         "readinessProbe": shell("echo asked >>/tmp/asked"),
     }

@@ -1,5 +1,6 @@
 """Which node a pod comes to, and what a user reads when none takes it."""
 
+import pytest
 from tests.pods.home import SPARE
 from tests.pods.objects import Object, a_pod, phase
 from tests.pods.place import Place, unschedulable
@@ -18,6 +19,7 @@ async def refused(place: Place, pod: Object) -> str:
     return message
 
 
+@pytest.mark.usefixtures("spare_node")  # Another test may keep pods away from it.
 async def test_a_pod_that_wants_too_much_stays_and_is_told_why(place: Place) -> None:
     container = {"resources": {"requests": {"cpu": "1000"}}}
     message = await refused(place, a_pod("giant", container=container, tolerations=TOLERATED))

@@ -4,8 +4,10 @@ import json
 
 from tests.pods.home import SPARE
 from tests.pods.objects import Object, a_pod, a_service, a_web_server
-from tests.pods.place import Place
+from tests.pods.place import LIMIT_S, Place
 from tests.pods.programs import udp_ask, udp_echo
+
+from clusterup import waiting
 
 
 def get(url: str) -> str:
@@ -23,13 +25,25 @@ async def endpoints_of(place: Place, service: str) -> list[Object]:
     return [one for item in listed["items"] for one in item["endpoints"] or ()]
 
 
+async def until_ready_are(place: Place, service: str, expected: list[bool]) -> None:
+    """Until the endpoints of a service are ready or not as expected: who counts them and who refuses for
+    them hear of a pod at different times.
+    """
+
+    async def are_they() -> bool:
+        found = await endpoints_of(place, service)
+        return [one["conditions"]["ready"] for one in found] == expected
+
+    await waiting.until(are_they, limit_s=LIMIT_S, what=f"{service}: {expected}", every_s=0.3)
+
+
 async def test_a_service_is_reached_by_its_names(place: Place) -> None:
     await place.create(a_service("web"))
     await place.run(a_web_server("web"))
     await place.run(a_pod("client"))
     await place.eventually("client", get("http://web"), lambda said: said == "web\n")
     for name in (f"web.{place.namespace}", f"web.{place.namespace}.svc.cluster.local"):
-        assert await place.sh("client", get(f"http://{name}")) == "web\n"
+        await place.eventually("client", get(f"http://{name}"), lambda said: said == "web\n")
 
 
 async def test_a_service_maps_its_port_to_a_named_one_of_the_pod(place: Place) -> None:
@@ -71,12 +85,12 @@ async def test_a_service_follows_the_readiness_of_its_pods(place: Place) -> None
     await place.until_running("web")
     await place.run(a_pod("client"))
     script = get("http://web")
+    await until_ready_are(place, "web", [False])
     await place.eventually("client", script, lambda said: "refused" in said)
-    assert [one["conditions"]["ready"] for one in await endpoints_of(place, "web")] == [False]
     await place.sh("web", "touch /tmp/ready")
     await place.until_ready("web")
     await place.eventually("client", script, lambda said: said == "web\n")
-    assert [one["conditions"]["ready"] for one in await endpoints_of(place, "web")] == [True]
+    await until_ready_are(place, "web", [True])
     await place.sh("web", "rm /tmp/ready")
     await place.eventually("client", script, lambda said: "refused" in said)
 
@@ -94,7 +108,7 @@ async def test_a_service_forgets_a_pod_that_is_gone(place: Place) -> None:
     await place.delete("web")
     await place.until_gone("web")
     await place.eventually("client", get("http://web"), lambda said: "refused" in said)
-    assert await endpoints_of(place, "web") == []
+    await until_ready_are(place, "web", [])
 
 
 async def test_a_headless_service_is_the_addresses_of_its_pods(place: Place) -> None:
@@ -153,16 +167,15 @@ async def test_a_named_port_is_found_by_its_name(place: Place) -> None:
 
 async def test_a_name_that_nobody_has_does_not_exist(place: Place) -> None:
     await place.run(a_pod("client"))
-    said = (await place.try_sh("client", look_up(f"nobody.{place.namespace}.svc.cluster.local.")))[
-        1
-    ]
-    assert "NXDOMAIN" in said
+    script = look_up(f"nobody.{place.namespace}.svc.cluster.local.")
+    await place.eventually("client", script, lambda said: "NXDOMAIN" in said)
 
 
 async def test_pods_reach_each_other_by_their_addresses(place: Place) -> None:
     pod = await place.run(a_web_server("web"))
     await place.run(a_pod("client"))
-    assert await place.sh("client", get(f"http://{pod['status']['podIP']}")) == "web\n"
+    script = get(f"http://{pod['status']['podIP']}")
+    await place.eventually("client", script, lambda said: said == "web\n")
 
 
 async def test_a_client_stays_with_its_pod_where_the_service_says_so(place: Place) -> None:
@@ -172,7 +185,7 @@ async def test_a_client_stays_with_its_pod_where_the_service_says_so(place: Plac
     await place.run(a_pod("client"))
     many = f"for n in 1 2 3 4 5 6 7 8; do {get('http://web')}; done | sort -u | wc -l"
     await place.eventually(
-        "client", get("http://web"), lambda said: said.strip() in "one two three"
+        "client", get("http://web"), lambda said: said.strip() in ("one", "two", "three")
     )
     await place.eventually("client", many, lambda said: said.strip() == "1")
 

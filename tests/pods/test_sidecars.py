@@ -50,7 +50,7 @@ async def test_a_sidecar_does_not_keep_a_pod_from_ending_and_ends_last(place: Pl
         initContainers=[sidecar("helper", script)],
         container={"volumeMounts": MOUNTS},
         volumes=VOLUMES,
-        terminationGracePeriodSeconds=10,
+        terminationGracePeriodSeconds=60,
     )
     pod = await place.finish(pod)
     assert phase(pod) == "Succeeded"

@@ -1,15 +1,14 @@
 """Volumes whose files come from objects: configMap, secret, downwardAPI, projected, tokens."""
 
-import asyncio
 import base64
 import json
 import uuid
 
-import pytest
 from tests.pods.objects import WAIT, Object, a_config_map, a_pod, a_secret, state_of
-from tests.pods.place import Place
+from tests.pods.place import LIMIT_S, Place
 from tests.pods.programs import fetch
 
+from clusterup import waiting
 from kubevirt.api import scheme
 
 MODE = "stat -L -c '%a %n'"
@@ -53,14 +52,14 @@ async def test_a_change_of_a_config_map_is_seen_in_the_pod(place: Place) -> None
     await place.run(a_pod("reader", **mounted(configMap={"name": "settings"})))
     assert await place.sh("reader", "cat /v/colour") == "blue"
     await place.change("settings", {"data": {"colour": "red", "gone": None}}, "ConfigMap")
+
     # A kubelet looks once a minute, and whenever the pod itself changes.
-    for _ in range(30):
+    async def is_seen() -> bool:
         await place.change("reader", {"metadata": {"annotations": {"nudge": uuid.uuid4().hex}}})
         code, said = await place.try_sh("reader", "cat /v/colour; echo; ls /v")
-        if (code, said.split()) == (0, ["red", "colour"]):
-            return
-        await asyncio.sleep(2)
-    pytest.fail("the change was never seen")
+        return (code, said.split()) == (0, ["red", "colour"])
+
+    await waiting.until(is_seen, limit_s=LIMIT_S, what="the change in the pod", every_s=1)
 
 
 async def test_an_optional_config_map_may_be_missing(place: Place) -> None:
@@ -78,7 +77,7 @@ async def test_a_pod_waits_for_a_config_map_that_it_mounts(place: Place) -> None
     pod = await place.until_waiting("waiting", "ContainerCreating")
     assert "running" not in state_of(pod)
     await place.create(a_config_map("later", colour="blue"))
-    await place.until_ready("waiting", limit_s=120)
+    await place.until_ready("waiting")
 
 
 async def test_a_key_that_is_missing_keeps_the_pod_waiting(place: Place) -> None:
@@ -133,7 +132,7 @@ async def test_the_downward_api_tells_of_the_pod_in_files(place: Place) -> None:
     assert said.split() == ["mirror", "64", 'app="mirror"', 'size="large"']
     assert r'note="a \"note\"\nof two lines"' in await place.sh("mirror", "cat /v/annotations")
     await place.change("mirror", {"metadata": {"labels": {"size": "small"}}})
-    await place.eventually("mirror", "cat /v/labels", lambda said: 'size="small"' in said, 120)
+    await place.eventually("mirror", "cat /v/labels", lambda said: 'size="small"' in said)
 
 
 async def test_a_projected_volume_puts_several_sources_into_one_folder(place: Place) -> None:
