@@ -1,7 +1,7 @@
 """The CRDs on a server: taken by plain `kubectl apply`, explained, and strict with manifests."""
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,9 +41,11 @@ def kubectl(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Kubectl
     return run
 
 
-@pytest.fixture(scope="session")
-def applied(server: Server, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The CRDs as a user installs them: client-side, from the folder."""
+@pytest.fixture(scope="module")
+def applied(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The CRDs as a user installs them: client-side, from the folder. They go with these tests: others who
+    share the server look at all kinds that it has.
+    """
     assert isinstance(server, LightCluster | EmbeddedServer)
     cache = f"--cache-dir={tmp_path_factory.mktemp('before')}"
     with session_loop() as loop:
@@ -53,7 +55,10 @@ def applied(server: Server, kubectl: Kubectl, tmp_path_factory: pytest.TempPathF
         while (waited := loop.run(server.run_kubectl(*wait, check=False))).code:
             # kubectl cannot wait for what Kubernetes has not looked at yet: conditions are a null.
             assert "accessor error" in waited.stderr, waited.stderr
-    return said.stdout + said.stderr
+        try:
+            yield said.stdout + said.stderr
+        finally:
+            loop.run(server.run_kubectl(cache, "delete", "-f", str(CRD_FOLDER)))
 
 
 def test_client_side_apply_creates_every_crd_without_a_warning(applied: str) -> None:

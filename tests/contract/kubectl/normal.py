@@ -10,6 +10,7 @@ _REPLACED = tuple(
     for pattern, by in (
         (re.escape(f"{MANIFESTS}/"), ""),
         (r"^[EIW]\d{4} \d\d:\d\d:.*\n", ""),  # kubectl's own log, of its time being up
+        (r"^Warning: kubevirt\.io/.*\n", ""),  # of kinds that other tests define on the same server
         (r"(?<=v1\.34\.4)\+kubevirt-py", ""),
         (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "<uid>"),
         (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?( ?[+-]\d{4}|Z)?", "<time>"),
@@ -39,6 +40,7 @@ _NO_SUCH_GROUPS = (
 
 _OURS = "kitchen.example/"
 """The group of the script's own CRD."""
+_OTHERS = (".example/", "kubevirt.io/")
 
 
 def text(said: Said) -> str:
@@ -69,7 +71,7 @@ def _lines(said: Said) -> Iterable[str]:
 
 def _is_compared(group: str) -> bool:
     """Other tests of this session define kinds on the same server."""
-    is_of_others = ".example/" in group and not group.startswith(_OURS)
+    is_of_others = any(each in group for each in _OTHERS) and not group.startswith(_OURS)
     return not is_of_others and not group.startswith(_NO_SUCH_GROUPS)
 
 

@@ -31,7 +31,7 @@ def both(light_cluster: LightCluster, embedded_server: EmbeddedServer) -> tuple[
     return light_cluster, embedded_server
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("chapter", CHAPTERS)
 async def test_kubectl_says_the_same_of_both(chapter: str, both: tuple[Kubectl, Kubectl]) -> None:
     real, ours = await asyncio.gather(*(_told(server, chapter) for server in both))
@@ -46,7 +46,7 @@ async def _told(server: Kubectl, chapter: str) -> list[str]:
     await script.kubectl(server, "create", "namespace", namespace)
     try:
         await script.kubectl(
-            *(server, "wait", "serviceaccount/default", "--for=create", "--timeout=30s"),
+            *(server, "wait", "serviceaccount/default", "--for=create", "--timeout=100s"),
             namespace=namespace,
         )
         said = await script.run(server, namespace, script.steps(chapter))
@@ -62,4 +62,4 @@ async def _define_kettles(server: Kubectl) -> None:
         asked = [await script.kubectl(server, "get", "--raw", path) for path in (_KETTLES, _SCHEMA)]
         return all(each.code == 0 for each in asked)
 
-    await waiting.until(are_known, limit_s=30, what="kettles are served")
+    await waiting.until(are_known, limit_s=120, what="kettles are served")
