@@ -45,6 +45,16 @@ CRDS: Resource[dict[str, Any]] = Resource(
 )
 
 
+LIMIT_S = 300
+"""For a test that says nothing else, to end a hang. The first test of a worker waits for the worker's server to
+start, the last for it to end, and the machine may be busy.
+"""
+OWN_SERVERS = ("controllers", "endpoints")
+"""Folders whose tests share a server that is unlike others."""
+COSTLY = ("applied", "both")
+"""Fixtures: KubeVirt's CRDs, and the servers that kubectl is asked on."""
+
+
 class Server(Protocol):
     """What the contract needs of a server under test."""
 
@@ -103,15 +113,27 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks for groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skips, each with its reason, what the embedded server cannot answer yet or need not."""
-    if config.getoption("--server", "kubernetes") != "embedded":
-        return
+    """Says of all tests below this folder what they need: a limit, a worker, or not to be run."""
+    is_embedded = config.getoption("--server", "kubernetes") == "embedded"
     for item in items:
         if Path(__file__).parent not in item.path.parents:
             continue
-        if reason := not_yet.reason(item):
+        if not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(LIMIT_S))
+        if group := _group_of(item):
+            item.add_marker(pytest.mark.xdist_group(group))
+        if is_embedded and (reason := not_yet.reason(item)):
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _group_of(item: pytest.Item) -> str | None:
+    """Tests that share what is costly to make go to one worker, where that is made once (`--dist=loadgroup`)."""
+    names: set[str] = set(getattr(item, "fixturenames", ()))
+    if item.path.parent.name in OWN_SERVERS:
+        return item.path.parent.name
+    return next((each for each in COSTLY if each in names), None)
 
 
 def config_of(path: Path) -> Config:
@@ -188,13 +210,14 @@ async def client(server: Server) -> AsyncIterator[Client]:
 
 
 @pytest.fixture
-async def namespace(client: Client) -> AsyncIterator[str]:
-    """A fresh one, in which pods can be created; deleted afterwards."""
+async def namespace(client: Client) -> str:
+    """A fresh one, in which pods can be created. It goes with its server: to empty it would cost Kubernetes more
+    (a quarter of a second of a processor) than most tests do.
+    """
     made = await client.create(NAMESPACES, {"metadata": {"generateName": "contract-"}})
     name: str = made["metadata"]["name"]
     await _has_service_account(client, name)
-    yield name
-    await client.delete(NAMESPACES, name)
+    return name
 
 
 @pytest.fixture
@@ -206,10 +229,11 @@ async def an_account(client: Client) -> None:
 
 
 async def _has_service_account(client: Client, namespace: str) -> None:
-    watch = client.watch(SERVICE_ACCOUNTS, namespace, resource_version=None, timeout_s=30)
+    watch = client.watch(SERVICE_ACCOUNTS, namespace, resource_version=None, timeout_s=120)
     async for event in watch:
         if isinstance(event.object, dict) and event.object["metadata"]["name"] == "default":
             return
+    raise AssertionError(f"{namespace} has got no service account")
 
 
 @pytest.fixture(scope="session")
@@ -221,11 +245,11 @@ def _lamps_are_known(server: Server) -> None:
 async def define_lamps(server: Server) -> None:
     async with Client(config_of(server.kubeconfig)) as client:
         await client.create(CRDS, LAMP_CRD)
-        async for event in client.watch(CRDS, resource_version=None, timeout_s=30):
+        async for event in client.watch(CRDS, resource_version=None, timeout_s=120):
             if isinstance(event.object, dict) and _is_established(event.object):
                 break
         # Established is said a moment before it is served.
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while True:
                 try:
                     await client.list(LAMPS)

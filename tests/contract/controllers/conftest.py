@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
-from tests.contract.conftest import People, config_of, define_lamps
+from tests.contract.conftest import NAMESPACES, People, config_of, define_lamps
 from tests.contract.controllers.machines import GRACE_S, Machines
 
 from clusterup.light import LightCluster
@@ -50,6 +50,13 @@ def _lamps_are_known(server: People) -> None:
     """On this server, too."""
     with session_loop() as loop:
         loop.run(define_lamps(server))
+
+
+@pytest.fixture
+async def namespace(client: Client, namespace: str) -> AsyncIterator[str]:
+    """Deleted afterwards: the controllers shall not look after what nobody asks about any more."""
+    yield namespace
+    await client.delete(NAMESPACES, namespace)
 
 
 @pytest.fixture

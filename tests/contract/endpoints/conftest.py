@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 
 import pytest
-from tests.contract.conftest import Server, config_of, define_lamps
+from tests.contract.conftest import NAMESPACES, Server, config_of, define_lamps
 from tests.contract.endpoints.backing import NODE, Backing
 
 from clusterup.light import LightCluster
@@ -38,6 +38,13 @@ def _lamps_are_known(server: Server) -> None:
     """On this server, too."""
     with session_loop() as loop:
         loop.run(define_lamps(server))
+
+
+@pytest.fixture
+async def namespace(client: Client, namespace: str) -> AsyncIterator[str]:
+    """Deleted afterwards: the controllers shall not look after what nobody asks about any more."""
+    yield namespace
+    await client.delete(NAMESPACES, namespace)
 
 
 @pytest.fixture
