@@ -15,7 +15,7 @@ from kubevirt.kube.access import kubeconfig
 from kubevirt.kube.client import Client
 from kubevirt.kube.leader import ElectionSettings, LeaderElector, LeadershipLost
 
-QUICK = ElectionSettings(lease_duration_s=6, renew_deadline_s=5, retry_period_s=0.5)
+QUICK = ElectionSettings(lease_duration_s=10, renew_deadline_s=9, retry_period_s=0.5)
 """Short, but long enough for a machine that does ten other things."""
 
 

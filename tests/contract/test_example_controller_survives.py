@@ -58,6 +58,15 @@ class Owner:
         self._fate = fate
         self._changes = 0
 
+    async def has_changed(self, more: int) -> None:
+        """So many times from now on."""
+        goal = self._changes + more
+
+        async def is_reached() -> bool:
+            return self._changes >= goal
+
+        await waiting.until(is_reached, limit_s=120, what="changes", every_s=0.001)
+
     async def make_changes(self, count: int) -> None:
         for _ in range(count):
             name = f"map-{self._fate.randrange(OBJECTS):02}"
@@ -69,7 +78,7 @@ class Owner:
                 await self._insist(self._update, name)
 
     async def _insist(self, change: Callable[[str], Awaitable[None]], name: str) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(120):
             while True:
                 try:
                     await change(name)
@@ -117,11 +126,11 @@ async def converge(client: Client, owner: Owner) -> None:
         except Retry:
             return False
 
-    await waiting.until(are_alike, limit_s=60, what="the copies are as the originals")
+    await waiting.until(are_alike, limit_s=120, what="the copies are as the originals")
     assert await contents(client, SOURCE) == owner.contents
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 async def test_a_controller_survives_the_death_of_the_api_server_and_a_restart_of_its_store(
     mortal: Mortal, tmp_path: Path
 ) -> None:
@@ -137,7 +146,7 @@ async def test_a_controller_survives_the_death_of_the_api_server_and_a_restart_o
             # kill -9 in the middle of a stream of changes, which go on as soon as they can.
             async with asyncio.TaskGroup() as tasks:
                 changing = tasks.create_task(owner.make_changes(200))
-                await asyncio.sleep(0.3)
+                await owner.has_changed(20)
                 assert not changing.done(), "too quick to be interrupted"
                 await mortal.kill_apiserver()
                 await mortal.start_apiserver()
@@ -153,7 +162,7 @@ async def test_a_controller_survives_the_death_of_the_api_server_and_a_restart_o
             # The store goes and comes, while the API server stays where they are two.
             async with asyncio.TaskGroup() as tasks:
                 changing = tasks.create_task(owner.make_changes(200))
-                await asyncio.sleep(0.3)
+                await owner.has_changed(20)
                 assert not changing.done(), "too quick to be interrupted"
                 await mortal.restart_store()
             await converge(client, owner)

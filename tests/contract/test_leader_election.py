@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from kubevirt.base.tasks import background
 from kubevirt.kube.client import Client
 from kubevirt.kube.leader import LeaderElector
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(600)
 
 LEASE = "contested"
 MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
@@ -52,7 +53,7 @@ async def until(is_true: Callable[[], bool]) -> None:
     async def probe() -> bool:
         return is_true()
 
-    await waiting.until(probe, limit_s=40, what="leadership")
+    await waiting.until(probe, limit_s=120, what="leadership")
 
 
 @asynccontextmanager
@@ -101,12 +102,20 @@ async def spec_of(client: Client, namespace: str) -> LeaseSpec:
     return (await client.get(LEASES, LEASE, namespace)).spec
 
 
+async def renewed_after(client: Client, namespace: str, before: LeaseSpec) -> LeaseSpec:
+    async def is_renewed() -> bool:
+        return ((await spec_of(client, namespace)).renew_time or "") > (before.renew_time or "")
+
+    await waiting.until(is_renewed, limit_s=120, what="a renewal")
+    return await spec_of(client, namespace)
+
+
 async def forever() -> None:
     await asyncio.Event().wait()
 
 
 async def test_a_lease_is_taken_renewed_and_handed_over(
-    elect: Elect, client: Client, namespace: str, clock: Clock
+    elect: Elect, client: Client, namespace: str
 ) -> None:
     one, two = elect("one"), elect("two")
     async with background(one.run(forever)):
@@ -115,30 +124,29 @@ async def test_a_lease_is_taken_renewed_and_handed_over(
         assert (first.holder_identity, first.lease_transitions) == ("one", 0)
         assert MICRO_TIME.fullmatch(first.acquire_time or "")
         async with background(two.run(forever)):
-            await clock.sleep(2)
+            renewed = await renewed_after(client, namespace, first)
             assert not two.is_leader
-            renewed = await spec_of(client, namespace)
             assert renewed.acquire_time == first.acquire_time
-            assert (renewed.renew_time or "") > (first.renew_time or "")
     free = await spec_of(client, namespace)
     assert (free.holder_identity, free.lease_duration_seconds) == ("", 1)
     async with background(two.run(forever)):
-        async with clock.timeout(3):
-            await until(lambda: two.is_leader)
+        await until(lambda: two.is_leader)
         assert (await spec_of(client, namespace)).lease_transitions == 1
 
 
-async def test_when_the_leader_is_killed_the_next_takes_over(start: Start, clock: Clock) -> None:
+async def test_when_the_leader_is_killed_the_next_takes_over(
+    start: Start, client: Client, namespace: str
+) -> None:
     async with start("one") as one:
         await one.says("acts")
         async with start("two") as two:
-            await clock.sleep(1)
+            last = await renewed_after(client, namespace, await spec_of(client, namespace))
             one.send(signal.SIGKILL)
-            killed = clock.monotonic()
             await two.says("acts")
-            # The last renewal was at most a retry period before the kill.
-            waited = QUICK.lease_duration_s - QUICK.retry_period_s
-            assert clock.monotonic() - killed >= waited - 0.5
+            # Whoever takes it has seen it unchanged for as long as it lasts.
+            taken = datetime.fromisoformat((await spec_of(client, namespace)).acquire_time or "")
+            waited = taken - datetime.fromisoformat(last.renew_time or "")
+            assert waited >= timedelta(seconds=QUICK.lease_duration_s)
 
 
 async def test_a_leader_that_was_paused_too_long_does_nothing_when_it_wakes_up(
@@ -179,7 +187,7 @@ async def test_client_go_and_we_respect_each_other(
             await clock.sleep(QUICK.lease_duration_s + 2)
             assert await holder() == "ours"
     # We gave it back, and another that comes need not wait.
-    async with client_go_holder(server, namespace), clock.timeout(10):
+    async with client_go_holder(server, namespace):
         await wait_for_holder(client, namespace)
         spec = await spec_of(client, namespace)
         assert spec.lease_transitions == 2
@@ -203,7 +211,7 @@ def client_go_holder(server: Server, namespace: str) -> AbstractAsyncContextMana
 
 
 async def wait_for_holder(client: Client, namespace: str) -> str:
-    async for event in client.watch(LEASES, namespace, resource_version=None, timeout_s=30):
+    async for event in client.watch(LEASES, namespace, resource_version=None, timeout_s=120):
         spec = getattr(event.object, "spec", LeaseSpec())
         if spec.holder_identity:
             return str(spec.holder_identity)

@@ -1,6 +1,7 @@
 """Whether somebody is there who serves a part of the API: seen, and said in Kubernetes' words."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -121,14 +122,25 @@ async def test_somebody_answers_but_not_well(registry: Registry, start: Start) -
     await registry.until(name, "Passed")
 
 
+async def _answers_quickly(door: Door, path: str) -> None:
+    """Before somebody who hangs is given up, which is after five seconds. Whoever waits for that does so every
+    time; a machine that stalls does not.
+    """
+    for _ in range(10):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(4), door.get(path, headers={"Accept": DISCOVERY}) as answer:
+                assert await answer.read()
+                return
+    pytest.fail(f"{path} is never answered quickly")
+
+
 async def test_who_hangs_slows_nobody_down(registry: Registry, start: Start, door: Door) -> None:
     extension = await start()
     extension.hangs = True
     await registry.create_service("toys", external_name())
     name = await registry.register(extension.group, extension.port, caBundle=bundle(extension))
     for path in ("/apis", "/openapi/v3", "/apis/apps/v1", "/api/v1/namespaces"):
-        async with asyncio.timeout(4), door.get(path, headers={"Accept": DISCOVERY}) as answer:
-            assert await answer.read()
+        await _answers_quickly(door, path)
     found = await registry.until(name, "FailedDiscoveryCheck")
     url = f"https://localhost:{extension.port}/apis/{extension.group}/v1"
     assert found["message"].startswith(f'failing or missing response from {url}: Get "{url}": ')
@@ -140,7 +152,7 @@ async def test_who_hangs_slows_nobody_down(registry: Registry, start: Start, doo
 async def test_one_that_begins_to_hang_is_waited_for_a_little(toys: Extension, door: Door) -> None:
     """What it serves is asked for by everybody who asks for anything."""
     toys.hangs = True
-    async with asyncio.timeout(20), door.get(toys.path) as answer:
+    async with asyncio.timeout(120), door.get(toys.path) as answer:
         assert answer.status == 503
         words = "error trying to reach service: context deadline exceeded"
         assert (await answer.text()).strip() == words
