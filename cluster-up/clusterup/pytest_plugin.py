@@ -21,7 +21,8 @@ def light_cluster(light_programs: None) -> Iterator[light.LightCluster]:  # noqa
     """One light cluster for the whole session (of each xdist worker). Tests share it: give
     everything a namespace or a name of your own.
     """
-    cluster = light.LightCluster()
+    # Nodes of tests are objects without a kubelet: nobody shall find out that they are silent.
+    cluster = light.LightCluster(manager_flags={"node-monitor-grace-period": "1h"})
     with session_loop() as loop:
         loop.run(cluster.start())
         try:

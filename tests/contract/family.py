@@ -15,7 +15,7 @@ Object = dict[str, Any]
 Kind = Resource[Object]
 
 HOLD = "example.org/hold"
-LIMIT_S = 60.0
+LIMIT_S = 120.0
 
 
 def reference(owner: Object, **more: Any) -> Object:

@@ -14,7 +14,7 @@ _NUMBERS = itertools.count()
 
 async def until_forgotten(client: Client, version: str) -> None:
     """Writes go on, and old versions are dropped once they are some seconds old."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while True:
             try:
                 await client.list(

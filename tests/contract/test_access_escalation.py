@@ -50,7 +50,7 @@ async def author(people: People, client: Client) -> AsyncIterator[Client]:
         CLUSTER_ROLE_BINDINGS,
         access.binding("escalation-own", "ClusterRole", "escalation-own", access.user(AUTHOR)),
     )
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not await _may_write(client):
             pass
     async with Client(config_of(people.kubeconfig_for(AUTHOR, ["writers"]))) as author:

@@ -148,7 +148,7 @@ async def test_each_part_of_another_must_be_allowed(
             if error.code != 409:
                 raise
     imp = config_of(people.kubeconfig_for("imp"))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not await _is_known(replace(imp, impersonate=Impersonation(user="bob"))):
             pass
     with pytest.raises(Forbidden) as caught:

@@ -203,7 +203,7 @@ async def test_what_is_no_token_is_told(client: Client, people: People, robots: 
 
 async def refused_in_the_end(client: Client, token: str) -> Object:
     """A server that watches accounts learns of their end a moment later, and may remember a yes for a while."""
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(120):
         while "error" not in (status := await reviewed_token(client, token)):  # noqa: ASYNC110  # from outside
             await asyncio.sleep(0.05)
     return status

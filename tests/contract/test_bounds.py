@@ -19,7 +19,7 @@ MAPS = "/api/v1/namespaces/{namespace}/configmaps"
 LAMPS = "/apis/house.example/v1/namespaces/{namespace}/lamps"
 APPLY = "application/apply-patch+yaml"
 ANYTHING: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-LIMIT_S = 30.0
+LIMIT_S = 120.0
 # aiohttp warns of large bodies that are sent in one piece; here that is the point.
 large = pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
 

@@ -29,7 +29,7 @@ async def changes(
     watch = client.watch(
         BUDGETS, namespace, resource_version=None, field_selector=f"metadata.name={name}"
     )
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         async for event in watch:
             if isinstance(event.object, dict) and wanted(event.object.get("status", {})):
                 return

@@ -107,11 +107,11 @@ async def test_a_controller_that_expects_what_it_does_never_makes_one_too_many(
         house.owners.run(), house.children.run(), house.controller.run(), house.nag()
     ):
         await house.children.wait_synced()
-        await waiting.until(each_has_one, limit_s=30, what="one child each")
+        await waiting.until(each_has_one, limit_s=120, what="one child each")
         assert house.created == OWNERS
 
         gone = next(iter(house.children))
         await client.delete(CONFIG_MAPS, gone.metadata.name, namespace)
-        await waiting.until(each_has_one, limit_s=30, what="a child for the one that went")
+        await waiting.until(each_has_one, limit_s=120, what="a child for the one that went")
         assert house.created == OWNERS + 1
     assert house.controller.outcomes["bug"] == 0

@@ -46,7 +46,7 @@ class Workshop:
 
     async def served(self, path: str) -> Any:
         """An answer, once there is one."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while True:
                 try:
                     return msgspec.json.decode(await self.client.raw("GET", path))
@@ -75,7 +75,7 @@ class Workshop:
         return found
 
     async def until(self, name: str, is_so: Callable[[Json], bool]) -> Json:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while True:
                 found = await self.crd(name)
                 if is_so(found):
@@ -83,7 +83,7 @@ class Workshop:
                 await asyncio.sleep(0.05)
 
     async def until_gone(self, name: str) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while True:
                 try:
                     await self.crd(name)
@@ -140,7 +140,7 @@ async def test_a_schema_changes_while_it_is_served(workshop: Workshop) -> None:
     await workshop.create(workshop.tool("one", {"a": "1", "b": "lost"}))
     both = {"spec": {"versions": [version("v1", schema(a=TEXT, b=TEXT))]}}
     await workshop.client.raw("PATCH", f"{CRDS}/{name}", both, content_type=MERGE)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         number = 0
         while True:
             number += 1
@@ -187,7 +187,7 @@ async def test_a_crd_goes_with_its_objects(workshop: Workshop) -> None:
     crd = await workshop.until(name, lambda crd: bool(condition(crd, "Terminating")))
     assert crd["metadata"]["finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
     assert condition(crd, "Terminating")["status"] == "True"
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while True:
             left = msgspec.json.decode(await workshop.client.raw("GET", workshop.path()))
             names = [each["metadata"]["name"] for each in left["items"]]
@@ -201,7 +201,7 @@ async def test_a_crd_goes_with_its_objects(workshop: Workshop) -> None:
     free = {"metadata": {"finalizers": None}}
     await workshop.client.raw("PATCH", workshop.path("held"), free, content_type=MERGE)
     await workshop.until_gone(name)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while True:
             try:
                 await workshop.client.raw("GET", workshop.path())

@@ -39,7 +39,7 @@ async def wait_for_counts(
         found[:] = await events(client, about, namespace)
         return [event.count for event in found] == counts
 
-    await waiting.until(are_told, limit_s=30, what=f"events with counts {counts}")
+    await waiting.until(are_told, limit_s=120, what=f"events with counts {counts}")
     return found
 
 

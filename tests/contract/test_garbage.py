@@ -240,7 +240,7 @@ async def warnings(family: Family, about: Object, namespace: str) -> list[Object
         found[:] = (await family.client.list(EVENTS, namespace, field_selector=selector)).items
         return bool(found)
 
-    await waiting.until(are_told, limit_s=60, what="an event about an owner elsewhere")
+    await waiting.until(are_told, limit_s=120, what="an event about an owner elsewhere")
     return found
 
 

@@ -334,7 +334,7 @@ async def counted(client: Client, path: str, healthy: int) -> None:
     watch = client.watch(
         BUDGET_KIND, namespace, resource_version=None, field_selector=f"metadata.name={name}"
     )
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         async for event in watch:
             if isinstance(event.object, dict):
                 status = event.object.get("status", {})

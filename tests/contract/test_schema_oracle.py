@@ -31,7 +31,7 @@ async def _kinds_are_known(client: Client) -> None:
         except AlreadyExists:
             continue
         plural = definition["spec"]["names"]["plural"]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             await _wait_until_served(client, f"/apis/{GROUP}/v1/{plural}")
 
 
@@ -317,7 +317,7 @@ async def test_what_was_wrong_and_did_not_change_may_stay(client: Client) -> Non
     named.pop("minimum")
     definition = crd("looses", "Loose", loose)
     await client.raw("POST", CRDS, definition)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         await _wait_until_served(client, f"/apis/{GROUP}/v1/looses")
     both = Both(client, definition)
     units = [{"name": "a", "size": 0}, {"name": "b", "size": 1}]
@@ -342,7 +342,7 @@ async def _become_strict(client: Client, both: Both, definition: Object) -> None
     pure.live = both._pure.live
     both._pure = pure
     probe = {"apiVersion": API_VERSION, "kind": "Loose", "metadata": {"name": "probe"}}
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while True:
             try:
                 await client.raw(

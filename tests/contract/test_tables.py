@@ -175,7 +175,7 @@ async def test_columns_of_custom_resources_say_where_their_values_are(
 
 
 async def until_served(client: Client, path: str) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while True:
             try:
                 await client.raw("GET", path)

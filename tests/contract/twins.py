@@ -34,7 +34,7 @@ async def define_racks(client: Client) -> None:
         await client.raw("POST", _CRDS, crd)
     except AlreadyExists:
         return
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         for version in ("v1", "v2"):
             await _wait_until_served(client, f"/apis/{GROUP}/{version}/racks")
 

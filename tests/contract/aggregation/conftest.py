@@ -18,7 +18,7 @@ from kubevirt.kube.errors import NotFound
 
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 AUTHENTICATION = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
-LIMIT_S = 30.0
+LIMIT_S = 120.0
 Json = dict[str, Any]
 
 

@@ -115,7 +115,7 @@ async def test_the_client_ends_it_in_its_own_words(toys: Extension, door: Door) 
     async with door.websocket(console(toys)) as socket:
         await socket.close(code=4711, message=b"enough")
         assert socket.close_code == 4711
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(120):
         await toys.left.wait()
     assert toys.ends == [4711]
 
@@ -147,7 +147,7 @@ async def test_a_client_that_vanishes_leaves_nothing_behind(toys: Extension, doo
     await socket.send_str("hello")
     await heard(socket)
     socket._conn.transport.abort()  # there is no polite way to be rude
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(120):
         await toys.left.wait()
     await socket.close()
 

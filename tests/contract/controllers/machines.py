@@ -23,8 +23,8 @@ from kubevirt.kube.watch import WatchEvent
 
 Object = dict[str, Any]
 
-GRACE_S = 8
-LIMIT_S = 40.0
+GRACE_S = 20
+LIMIT_S = 120.0
 NOT_READY = ("node.kubernetes.io/not-ready", "NoSchedule")
 LEASES_OF_NODES = "kube-node-lease"
 _BEAT_S = 2.0

@@ -14,7 +14,7 @@ Object = dict[str, Any]
 ENDPOINTS: Resource[Object] = Resource("", "v1", "endpoints", "Endpoints", True, dict[str, Any])
 SERVICE_NAME = "kubernetes.io/service-name"
 NODE = "nowhere"
-LIMIT_S = 30.0
+LIMIT_S = 120.0
 
 
 class Backing:

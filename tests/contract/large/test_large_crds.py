@@ -65,7 +65,7 @@ async def _define(server: Server) -> None:
     async with Client(config_of(server.kubeconfig)) as client:
         for definition in LARGE.values():
             await client.raw("POST", CRDS, definition, params={"fieldValidation": "Strict"})
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             for definition in LARGE.values():
                 await _until_served(client, definition)
 

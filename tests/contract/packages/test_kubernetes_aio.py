@@ -11,7 +11,7 @@ from tests.contract.lamps import a_lamp
 from kubevirt.api.resource import Resource
 
 APPLY = "application/apply-patch+yaml"
-LIMIT_S = 20
+LIMIT_S = 120
 
 
 def a_config_map(name: str, **data: str) -> Any:

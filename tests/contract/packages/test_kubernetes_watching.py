@@ -18,7 +18,7 @@ from tests.contract.lamps import a_config_map as a_raw_config_map
 from kubevirt.api.resource import Resource
 from kubevirt.kube.client import Client
 
-LIMIT_S = 20
+LIMIT_S = 120
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
@@ -127,7 +127,7 @@ def test_custom_objects_are_watched(
     ]
 
 
-@pytest.mark.timeout(180)  # two starts of a server of its own
+@pytest.mark.timeout(600)  # two starts of a server of its own
 async def test_history_that_is_gone_is_410(forgetful: Mortal) -> None:
     async with Client(config_of(forgetful.kubeconfig)) as own:
         version = (await own.list(CONFIG_MAPS, "default")).resource_version

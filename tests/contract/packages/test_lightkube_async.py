@@ -15,7 +15,7 @@ from lightkube.types import PatchType
 
 from kubevirt.api.resource import Resource
 
-LIMIT_S = 20
+LIMIT_S = 120
 
 
 def a_config_map(name: str, **data: str) -> Any:

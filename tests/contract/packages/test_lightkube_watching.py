@@ -21,7 +21,7 @@ from tests.contract.lamps import CONFIG_MAPS, LAMP_CRD, a_config_map
 from kubevirt.api.resource import Resource
 from kubevirt.kube.client import Client
 
-LIMIT_S = 20
+LIMIT_S = 120
 ROOTS = "kube-root-ca.crt"
 """A config map that is in every namespace sooner or later."""
 
@@ -52,7 +52,7 @@ def test_a_watch_tells_what_happens_and_resumes(light: Any) -> None:
     assert [each[:2] for each in told(light, 1, None)] == [("ADDED", "two")]
 
 
-@pytest.mark.timeout(180)  # two starts of a server of its own
+@pytest.mark.timeout(600)  # two starts of a server of its own
 async def test_history_that_is_gone_is_410_or_begun_again(forgetful: Mortal) -> None:
     async with Client(config_of(forgetful.kubeconfig)) as own:
         version = (await own.list(CONFIG_MAPS, "default")).resource_version

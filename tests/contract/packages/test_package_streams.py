@@ -13,7 +13,7 @@ from tests.contract.stand_in_node import PROTOCOL, Signing, StandInNode, stand_i
 
 from kubevirt.kube.client import Client
 
-LIMIT_S = 20
+LIMIT_S = 120
 
 
 @pytest.fixture
