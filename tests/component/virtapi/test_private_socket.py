@@ -176,3 +176,15 @@ async def test_an_object_nested_without_end_ends_nothing(session: aiohttp.Client
         assert answer.status in (200, 400)
     async with session.get("/healthz") as answer:
         assert answer.status == 200
+
+
+async def test_a_large_object_is_judged_as_any_other(
+    session: aiohttp.ClientSession,
+) -> None:
+    devices = {"disks": [{"name": f"d{number}", "disk": {}} for number in range(20_000)]}
+    spec = {"domain": {"devices": devices, "memory": {"guest": "64Mi"}}}
+    body = review(object={"metadata": {"name": "x"}, "spec": spec})
+    async with session.post("/virtualmachineinstances-validate-create", json=body) as answer:
+        said = (await answer.json())["response"]
+    assert said["allowed"] is False
+    assert "exceeds the 256 element limit in length" in said["status"]["message"]

@@ -6,17 +6,20 @@ import msgspec
 from aiohttp import web
 
 from kubevirt.api.meta import Status, StatusDetails
-from kubevirt.kube.errors import ApiError
-from kubevirt.virt.commands.refusal import Refusal
+from kubevirt.kube.errors import ApiError, Unauthorized
+from kubevirt.virt.commands.refusal import Refusal, internal
 
 JSON: Final = "application/json"
 OBJECTS: Final = "kubevirt.io"
 """The group of what a refusal is about."""
 
 
-def json(value: Any, *, code: int = 200, media: str = JSON) -> web.Response:
-    body = msgspec.json.encode(value)
-    return web.Response(status=code, body=body, headers={"Content-Type": media})
+def json(value: Any, *, code: int = 200) -> web.Response:
+    return encoded(msgspec.json.encode(value), code=code)
+
+
+def encoded(body: bytes, *, code: int = 200) -> web.Response:
+    return web.Response(status=code, body=body, headers={"Content-Type": JSON})
 
 
 def refused(refusal: Refusal) -> web.Response:
@@ -35,7 +38,9 @@ def refused(refusal: Refusal) -> web.Response:
 
 
 def of_server(error: ApiError) -> web.Response:
-    """What the API server said to us is said to whoever asked."""
+    """What the API server said to us is said to whoever asked. That it does not know us is our own trouble."""
+    if isinstance(error, Unauthorized):
+        return refused(internal(f"the API server does not let virt-api in: {error}"))
     code = error.code or 500
     found = msgspec.structs.replace(error.status, message=str(error), status="Failure", code=code)
     return status(found)

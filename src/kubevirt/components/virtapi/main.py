@@ -54,6 +54,7 @@ async def live(ground: Ground, given: argparse.Namespace) -> None:
     async with front_proxy.following(ground.client, ground.clock) as published:
         tls = ServerTls(Files(given.tls_cert_file, given.tls_key_file), clients=published.authority)
         ground.configuration.add_listener(tls.follow)
+        ground.health.add("front proxy", lambda: "" if published() else "it is not known")
         settings = Settings(
             doors=Doors(tls=tls.context, host=given.listen, port=given.port),
             handler_tls=handlers.context,

@@ -1,7 +1,10 @@
 """Which question is about what: by the path that it came to."""
 
+import asyncio
 from collections.abc import Callable, Mapping
+from typing import Final
 
+import msgspec
 from aiohttp import web
 
 from kubevirt.base.log import get_logger
@@ -15,12 +18,18 @@ from kubevirt.virt.validate.requester import Requester
 
 log = get_logger(__name__)
 
+LARGE: Final = 256 << 10
+"""Bytes of a question that takes long enough for others to wait: it is thought about in a thread."""
+THINKING: Final = 2
+"""Such questions at a time."""
+
 Opinion = Callable[[Question, Requester], Verdict]
 
 
 class Judge:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._room = asyncio.Semaphore(THINKING)
         self._opinions: Mapping[str, Opinion] = {
             admission_paths.MUTATE_MACHINE: self._mutate_machine,
             admission_paths.MUTATE_INSTANCE: self._mutate_instance,
@@ -38,18 +47,24 @@ class Judge:
         if request.method != "POST":
             raise not_allowed(request.method)
         body = await bodies.read(request, bodies.REVIEW_LIMIT, self._parts.clock)
+        if len(body) <= LARGE:
+            return answers.encoded(self._decided(request.path, body))
+        async with self._room:
+            return answers.encoded(await asyncio.to_thread(self._decided, request.path, body))
+
+    def _decided(self, path: str, body: bytes) -> bytes:
         question = reviews.read(body)
         requester = Requester.of(question.user_info, self._parts.namespace)
-        verdict = self._opinions[request.path](question, requester)
+        verdict = self._opinions[path](question, requester)
         if verdict.causes:
             log.info(
                 "an object was refused",
-                path=request.path,
+                path=path,
                 user=requester.username,
                 causes=len(verdict.causes),
                 first=verdict.causes[0].message,
             )
-        return answers.json(reviews.answer(question, verdict))
+        return msgspec.json.encode(reviews.answer(question, verdict))
 
     def _mutate_machine(self, question: Question, requester: Requester) -> Verdict:
         return mutating.machine(question, requester, self._parts.configuration())

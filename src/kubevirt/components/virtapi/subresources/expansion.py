@@ -9,12 +9,11 @@ import msgspec
 from aiohttp import web
 
 from kubevirt.api.machine import VirtualMachine
-from kubevirt.api.scheme import VIRTUAL_MACHINES
 from kubevirt.components.virtapi import answers, bodies
 from kubevirt.components.virtapi.parts import Parts
 from kubevirt.components.virtapi.path import Asked
-from kubevirt.kube.errors import NotFound
-from kubevirt.virt.commands.refusal import MACHINE, bad_request, not_built, not_found
+from kubevirt.components.virtapi.subresources import objects
+from kubevirt.virt.commands.refusal import bad_request, not_built
 
 
 class Expansion:
@@ -22,12 +21,7 @@ class Expansion:
         self._parts = parts
 
     async def of_stored(self, _: web.BaseRequest, asked: Asked) -> web.Response:
-        client = self._parts.client
-        try:
-            found = await client.get(VIRTUAL_MACHINES.raw, asked.name, asked.namespace)
-        except NotFound:
-            raise not_found(MACHINE, asked.name) from None
-        return answers.json(_expanded(found))
+        return answers.json(_expanded(await objects.raw_machine(self._parts.client, asked)))
 
     async def of_given(self, request: web.BaseRequest, asked: Asked) -> web.Response:
         body = await bodies.read(request, bodies.MACHINE_LIMIT, self._parts.clock)

@@ -1,5 +1,7 @@
 """Machines and instances as the server has them now; who is not there is refused in KubeVirt's words."""
 
+from typing import Any
+
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine
 from kubevirt.api.scheme import PODS, VIRTUAL_MACHINE_INSTANCES, VIRTUAL_MACHINES
@@ -13,6 +15,14 @@ from kubevirt.virt.ownership import is_owned_by
 async def machine(client: Client, asked: Asked) -> VirtualMachine:
     try:
         return await client.get(VIRTUAL_MACHINES, asked.name, asked.namespace)
+    except NotFound:
+        raise not_found(MACHINE, asked.name) from None
+
+
+async def raw_machine(client: Client, asked: Asked) -> dict[str, Any]:
+    """All of it."""
+    try:
+        return await client.get(VIRTUAL_MACHINES.raw, asked.name, asked.namespace)
     except NotFound:
         raise not_found(MACHINE, asked.name) from None
 

@@ -25,6 +25,7 @@ from kubevirt.virt.commands import power
 from kubevirt.virt.commands.power import PowerPlan
 from kubevirt.virt.commands.refusal import MACHINE, conflict
 from kubevirt.virt.machine import strategy as strategies
+from kubevirt.virt.machine.requests import Requests
 
 log = get_logger(__name__)
 
@@ -58,58 +59,44 @@ class Power:
     async def _carried_out(self, asked: Asked, decide: Decide[O], options: O) -> web.Response:
         is_dry = bodies.is_dry(options.dry_run)
         for _ in range(TRIES):
-            vm = await objects.machine(self._client, asked)
-            vmi = await objects.instance_of(self._client, vm)
-            plan = decide(vm, vmi, options)
+            seen = await self._look(asked)
+            plan = decide(seen.vm, seen.vmi, options)
             try:
-                await self._write(vm, vmi, plan, is_dry=is_dry)
+                await self._write(seen, plan, is_dry=is_dry)
             except (Conflict, Invalid):
                 # Either somebody was first, or it is refused as it is.
-                if not await self._has_changed(asked, vm):
+                if (await self._look(asked)).mark == seen.mark:
                     raise
             else:
                 return web.Response(status=202)
         raise conflict(MACHINE, asked.name, MOVED)
 
-    async def _has_changed(self, asked: Asked, vm: VirtualMachine) -> bool:
-        now = await objects.machine(self._client, asked)
-        return now.metadata.resource_version != vm.metadata.resource_version
+    async def _look(self, asked: Asked) -> "_Seen":
+        raw = await objects.raw_machine(self._client, asked)
+        vm = msgspec.convert(raw, VirtualMachine)
+        vmi = await objects.instance_of(self._client, vm)
+        return _Seen(vm, vmi, raw.get("status") is not None)
 
-    async def _write(
-        self,
-        vm: VirtualMachine,
-        vmi: VirtualMachineInstance | None,
-        plan: PowerPlan,
-        *,
-        is_dry: bool,
-    ) -> None:
+    async def _write(self, seen: "_Seen", plan: PowerPlan, *, is_dry: bool) -> None:
+        vmi = seen.vmi
         if plan.grace_s is not None and vmi is not None:
             await self._set_grace(vmi, plan.grace_s, is_dry=is_dry)
         try:
-            await self._change(vm, plan, is_dry=is_dry)
+            await self._change(seen, plan, is_dry=is_dry)
         except ApiError:
             if plan.grace_s is not None and vmi is not None and not is_dry:
                 await self._give_back(vmi, plan.grace_s)
             raise
 
-    async def _change(self, vm: VirtualMachine, plan: PowerPlan, *, is_dry: bool) -> None:
-        meta = vm.metadata
-        seen = _seen(vm)
+    async def _change(self, seen: "_Seen", plan: PowerPlan, *, is_dry: bool) -> None:
+        meta, machines = seen.vm.metadata, VIRTUAL_MACHINES.metadata_only
         if plan.strategy is not None:
-            patch = seen.add(*_strategy(vm, plan.strategy))
-            await self._client.patch(
-                VIRTUAL_MACHINES.metadata_only, meta.name, patch, meta.namespace, dry_run=is_dry
-            )
+            patch = seen.patch.add(*_strategy(seen.vm, plan.strategy))
+            await self._client.patch(machines, meta.name, patch, meta.namespace, dry_run=is_dry)
         if plan.requests is not None:
-            asked = msgspec.to_builtins(plan.requests)
-            raw = await self._client.get(VIRTUAL_MACHINES.raw, meta.name, meta.namespace)
-            patch = (
-                seen.add("/status/stateChangeRequests", asked)
-                if raw.get("status") is not None
-                else seen.add("/status", {"stateChangeRequests": asked})
-            )
+            patch = seen.patch.add(*_requests(seen, plan.requests))
             await self._client.patch_status(
-                VIRTUAL_MACHINES.metadata_only, meta.name, patch, meta.namespace, dry_run=is_dry
+                machines, meta.name, patch, meta.namespace, dry_run=is_dry
             )
 
     async def _set_grace(self, vmi: VirtualMachineInstance, grace_s: int, *, is_dry: bool) -> None:
@@ -136,9 +123,22 @@ class Power:
         )
 
 
-def _seen(vm: VirtualMachine) -> JsonPatch:
-    """A patch of the machine that was looked at, and of none that changed since."""
-    return JsonPatch().test("/metadata/resourceVersion", vm.metadata.resource_version)
+class _Seen(msgspec.Struct, frozen=True):
+    """What a decision is made on."""
+
+    vm: VirtualMachine
+    vmi: VirtualMachineInstance | None
+    has_status: bool
+
+    @property
+    def mark(self) -> tuple[str | None, str]:
+        """Another one if anything is another."""
+        return self.vm.metadata.resource_version, self.vmi.metadata.uid if self.vmi else ""
+
+    @property
+    def patch(self) -> JsonPatch:
+        """Of the machine that was looked at, and of none that changed since."""
+        return JsonPatch().test("/metadata/resourceVersion", self.vm.metadata.resource_version)
 
 
 def _same(vmi: VirtualMachineInstance) -> JsonPatch:
@@ -150,3 +150,10 @@ def _strategy(vm: VirtualMachine, wanted: str) -> tuple[str, Any]:
     if vm.spec.running is not None:
         return "/spec/running", wanted == strategies.ALWAYS
     return "/spec/runStrategy", wanted
+
+
+def _requests(seen: _Seen, wanted: Requests) -> tuple[str, Any]:
+    asked = msgspec.to_builtins(wanted)
+    if seen.has_status:
+        return "/status/stateChangeRequests", asked
+    return "/status", {"stateChangeRequests": asked}
