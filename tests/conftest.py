@@ -24,7 +24,7 @@ from tests import remnants
 from kubevirt.base.clock import Clock, SystemClock
 from kubevirt.base.virtual_time import VirtualClock, VirtualTimeLoop
 
-pytest_plugins = ["clusterup.pytest_plugin", "guestimage.pytest_plugin"]
+pytest_plugins = ["clusterup.pytest_plugin", "guestimage.pytest_plugin", "tests.xdist_groups"]
 
 # A busy machine is not a failing test: what must be fast is measured in bench/.
 settings.register_profile("house", deadline=None)
