@@ -54,7 +54,7 @@ KNOWN = (
     Suite("unit"),
     Suite("property"),
     # Tests that share a server which is like no other, or what is costly to make, stay together.
-    Suite("contract", programs=["--light"], options=["--dist=loadgroup"], waits=1),
+    Suite("contract", programs=["--light"], options=["--dist=loadgroup"], waits=2),
     Suite(
         "embedded",
         programs=["--light"],
