@@ -18,7 +18,7 @@ from kubevirt.base import inotify
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import KubevirtError, UserError
 from kubevirt.base.log import get_logger
-from kubevirt.components.handler.launchers import container_disks, ear, folders
+from kubevirt.components.handler.launchers import container_disks, ear, folders, own_devices
 from kubevirt.components.handler.launchers import door as doors
 from kubevirt.components.handler.launchers.door import Door
 from kubevirt.components.handler.launchers.folders import PodFolders
@@ -192,6 +192,7 @@ class Attendant:
                 self._settings.launcher_user,
                 self._clock.monotonic() - self.answered_at,
             )
+            own_devices.give(self.door, user)
             disks = self.folders.container_disks
             await container_disks.show(vmi, self.door, disks, user, self._clock, waited_s)
 

@@ -124,8 +124,15 @@ def _is_shown(folder: Root, each: Wanted) -> bool:
 
 
 def _is_mounted(door: Door, each: Wanted) -> bool:
-    with Root.open(f"/proc/{door.peer.pid}/root") as inside:
-        return inside.exists(each.mounted.lstrip("/"))
+    """In most images /var/run is a link; what it leads to is the launcher's own, and only looked at."""
+    try:
+        with (
+            Root.open(f"/proc/{door.peer.pid}/root") as inside,
+            inside.followed(each.mounted.lstrip("/")),
+        ):
+            return True
+    except FileNotFoundError:
+        return False
 
 
 def _finder(each: Wanted, pid: int) -> Callable[[Root], str]:
