@@ -7,6 +7,7 @@ from typing import Final
 
 MODIFIED: Final = 0x2
 APPEARS: Final = 0x80 | 0x100  # moved to, created
+GOES: Final = 0x400  # the folder itself
 
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 

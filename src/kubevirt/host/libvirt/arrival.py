@@ -5,22 +5,15 @@ daemon that was killed leaves its socket behind, and a new one binds before it l
 counts is not the name but that a connection is taken.
 """
 
-import asyncio
-import ctypes
 import errno
-import os
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from kubevirt.base import inotify
 from kubevirt.base.clock import Clock
+from kubevirt.base.file_news import news_of
 from kubevirt.host.libvirt.errors import DaemonUnreachableError
-
-_IN_MOVED_TO: Final = 0x80
-_IN_CREATE: Final = 0x100
-_IN_DELETE_SELF: Final = 0x400
 
 _BETWEEN_BIND_AND_LISTEN_S: Final = 0.002
 """After its socket has appeared a daemon listens at once; there is no event for that."""
@@ -42,7 +35,7 @@ async def wait_for_socket(path: Path, *, clock: Clock, limit_s: float = 10.0) ->
 async def _wait(path: Path, clock: Clock) -> None:
     while True:
         folder = _nearest_folder(path)
-        with _appearances(folder) as appeared:
+        with news_of(folder, inotify.APPEARS | inotify.GOES) as appeared:
             if listens(path):
                 return
             if folder == _nearest_folder(path):  # else it came before the watch did
@@ -76,38 +69,3 @@ def _is_there(path: Path) -> bool:
 def _nearest_folder(path: Path) -> Path:
     """The folder in which something must appear next."""
     return next(folder for folder in path.parents if folder.is_dir())
-
-
-@contextmanager
-def _appearances(folder: Path) -> Iterator[asyncio.Event]:
-    """An event that is set when a name appears in the folder, or the folder goes."""
-    appeared = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    fd = _watch(folder)
-
-    def read() -> None:
-        with suppress(BlockingIOError):
-            os.read(fd, 4096)
-        appeared.set()
-
-    try:
-        loop.add_reader(fd, read)
-        yield appeared
-    finally:
-        loop.remove_reader(fd)
-        os.close(fd)
-
-
-def _watch(folder: Path) -> int:
-    fd: int = _libc.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK)
-    if fd < 0:
-        raise OSError(ctypes.get_errno(), "inotify_init1")
-    flags = _IN_CREATE | _IN_MOVED_TO | _IN_DELETE_SELF
-    if _libc.inotify_add_watch(fd, os.fsencode(folder), flags) < 0:
-        number = ctypes.get_errno()
-        os.close(fd)
-        raise OSError(number, os.strerror(number), str(folder))
-    return fd
-
-
-_libc: Final = ctypes.CDLL(None, use_errno=True)
