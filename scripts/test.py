@@ -8,6 +8,7 @@ has failed.
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[1]
@@ -62,9 +64,9 @@ KNOWN = (
         options=["--server=embedded", "--dist=loadgroup"],
         waits=1,
     ),
-    Suite("component"),
+    Suite("component", waits=2),
     Suite("sim"),
-    Suite("guest"),
+    Suite("guest", waits=1),
     Suite("pods", programs=["--light"], needs_root=True, options=["--home=embedded"], waits=1),
     Suite(
         "oracle",
@@ -72,10 +74,12 @@ KNOWN = (
         needs_root=True,
         folder="pods",
         options=["--home=kubernetes"],
-        waits=1,
+        waits=2,
     ),
-    Suite("cluster", parallel=False, programs=[], needs_root=True),
-    Suite("e2e", parallel=False, needs_root=True),
+    # Tests that share a cluster stay together: three at a time are what a kernel's inotify allows.
+    Suite("cluster", programs=[], needs_root=True, options=["--dist=loadgroup"], waits=1),
+    # Tests of a module that share a guest stay together.
+    Suite("e2e", needs_root=True, options=["--dist=loadgroup"], waits=1),
 )
 
 
@@ -225,14 +229,24 @@ def _cases(report: Path) -> Sequence[ET.Element]:
 
 
 def _call(command: Sequence[str], folder: Path, env: Mapping[str, str] | None = None) -> int:
-    """Runs a program with our own output. Ctrl-C reaches it too; it gets the time to clean up."""
+    """Runs a program with our own output. Ctrl-C reaches it too, and what ends us is passed on to it; it gets
+    the time to clean up.
+    """
     process = subprocess.Popen(command, cwd=folder, env=env)
     interrupted = False
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
+        process.send_signal(number)
+
+    before = signal.signal(signal.SIGTERM, pass_on)
     while process.returncode is None:
         try:
             process.wait()
         except KeyboardInterrupt:
             interrupted = True
+    signal.signal(signal.SIGTERM, before)
     if interrupted:
         raise Interrupted
     return process.returncode

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.component.host.net_world import a_world
@@ -9,6 +10,13 @@ from tests.e2e.examples.upstream import Outcome
 from tests.e2e.standalone.driver import Machine, a_home
 
 from guestimage import image
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker runs them all: their outcomes are one table."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.xdist_group("examples"))
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import time
 from collections.abc import Awaitable, Callable
 
 import pytest
@@ -33,16 +32,14 @@ def test_an_agent_that_is_none_harms_nobody(machine: Machine, behaviour: str) ->
     with running(machine, Spec(instance=GRACE)) as guest:
         guest.run("sudo killall qemu-ga; sleep 0.2; pgrep qemu-ga || true")
         guest.run(f'{{ sudo sh -c "{BEHAVIOURS[behaviour]}" >/dev/null 2>&1 & }}')
-        began = time.monotonic()
         assert _asked(guest, lambda it: it.exec(DOMAIN, "/bin/true", [], 3)) != "done"
         assert _asked(guest, lambda it: it.guest_ping(DOMAIN, 3)) != "done"
-        assert time.monotonic() - began < 30
         assert _asked(guest, lambda it: it.stats()) == "done"
         manager = processes_of(guest.session.process.pid)[MANAGER].pid
         assert pss_bytes(manager) < 80e6, "what the agent says is not kept"
         # ACPI, as the agent does not help.
         guest.session.send(signal.SIGTERM)
-        assert guest.session.ended(60) == 0
+        assert guest.session.ended() == 0
 
 
 def _asked(guest: Guest, question: Callable[[Launcher], Awaitable[object]]) -> str:

@@ -11,7 +11,7 @@ import pytest
 from bench.launcher.processes import MANAGER, MONITOR, QEMU, processes_of
 from tests.e2e.faults.life import COMPANIONS, lived
 from tests.e2e.nouns.guests import Spec, started
-from tests.e2e.standalone.driver import Machine
+from tests.e2e.standalone.driver import LIMIT_S, Machine
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -45,7 +45,7 @@ def said_after_death(machine: Machine, role: str) -> str:
     with started(machine, Spec(), console=False) as guest:
         guest.session.until_said("guest testvm runs")
         kill(guest.session.process.pid, role)
-        assert guest.session.ended(20) == 1
+        assert guest.session.ended() == 1
     return str(guest.session.said).splitlines()[-1]
 
 
@@ -64,7 +64,7 @@ def test_a_guest_whose_manager_cannot_live_runs_on(machine: Machine) -> None:
 
 def kill(outside: int, role: str) -> None:
     """Waits for it, if it is away."""
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + LIMIT_S
     while role not in (found := processes_of(outside)):
         assert time.monotonic() < deadline, f"there is no {role}"
         time.sleep(0.005)

@@ -12,7 +12,7 @@ from bench.launcher.processes import LIBVIRTD, MANAGER, MONITOR, QEMU, processes
 from tests.e2e.nouns.guests import Guest, Spec, started
 from tests.e2e.standalone.driver import Machine
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(300)
 
 INSIDE = (MONITOR, MANAGER, LIBVIRTD, QEMU)
 NOBODY_SPECIAL = {
@@ -105,7 +105,7 @@ def stranger(guest: Guest, command: str) -> tuple[int, str]:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
         check=False,
     )
     return done.returncode, done.stdout

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.component.host.net_world import World
-from tests.e2e.standalone.driver import Machine, Session
+from tests.e2e.standalone.driver import LIMIT_S, Machine, Session
 
 from kubevirt.components.launcher.standalone.console import HOW_TO_LEAVE, LEFT
 
@@ -160,7 +160,7 @@ def test_a_killed_dhcp_server_is_back(machine: Machine) -> None:
         session.log_in()
         first = _dnsmasq(session)
         os.kill(first, signal.SIGKILL)
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + LIMIT_S
         while (second := _dnsmasq(session)) in (0, first):
             assert time.monotonic() < deadline
             time.sleep(0.01)
@@ -189,7 +189,7 @@ def test_on_a_terminal_the_console_can_be_left_and_the_terminal_is_as_before(
         assert termios.tcgetattr(session.terminal) == before
         session.type("\x03")  # no longer the guest's
         session.until("asking the guest to end")
-        assert session.process.wait(60) == 0
+        assert session.process.wait(LIMIT_S) == 0
 
 
 def test_in_the_console_ctrl_c_is_the_guests(machine: Machine) -> None:
@@ -201,14 +201,14 @@ def test_in_the_console_ctrl_c_is_the_guests(machine: Machine) -> None:
         session.until("$ ")
         assert session.run("echo still here") == "still here"
         session.type("sudo poweroff\n")
-        assert session.process.wait(60) == 0
+        assert session.process.wait(LIMIT_S) == 0
 
 
 def test_a_closed_window_ends_the_guest(machine: Machine) -> None:
     with machine.launched("--standalone", str(VM), "--console", terminal=True) as session:
         session.until("login: ")
         session.close_window()
-        assert session.process.wait(60) == 0
+        assert session.process.wait(LIMIT_S) == 0
 
 
 def test_a_reader_of_the_output_may_leave_and_the_guest_runs_on(machine: Machine) -> None:
@@ -217,7 +217,7 @@ def test_a_reader_of_the_output_may_leave_and_the_guest_runs_on(machine: Machine
         assert session.process.stdout
         session.process.stdout.close()
         session.type("sudo poweroff\n")
-        assert session.process.wait(60) == 0
+        assert session.process.wait(LIMIT_S) == 0
 
 
 # Deaths.
@@ -232,8 +232,8 @@ def test_a_killed_run_takes_its_guest_with_it_and_the_next_one_cleans_up(
     with machine.launched(*words) as session:
         session.until_said("guest with-files runs at ")
         session.send(signal.SIGKILL)
-        session.process.wait(10)
-        deadline = time.monotonic() + 10
+        session.process.wait(LIMIT_S)
+        deadline = time.monotonic() + LIMIT_S
         while machine.processes():
             assert time.monotonic() < deadline, machine.processes()
             time.sleep(0.02)
@@ -249,7 +249,7 @@ def test_a_killed_run_takes_its_guest_with_it_and_the_next_one_cleans_up(
 
 def test_an_interruption_before_the_guest_runs_leaves_nothing(machine: Machine) -> None:
     with machine.launched("--standalone", str(VM)) as session:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + LIMIT_S
         while not list(machine.home.glob("runs/*/launcher.log")):
             assert time.monotonic() < deadline
             time.sleep(0.005)
