@@ -11,6 +11,7 @@ from typing import Final
 import aiohttp
 import click
 
+from kubevirt.base.tasks import first_of
 from kubevirt.cli import subresources
 from kubevirt.cli.asking import Session
 from kubevirt.cli.streams import tcp, udp
@@ -27,7 +28,7 @@ async def through_stdio(target: Target, port: Port, session: Session) -> None:
     target = target.in_namespace(session.namespace)
     async with _connected(session, target, port) as connection:
         source, sink = Input(sys.stdin.fileno()), Output(sys.stdout.fileno())
-        await relay(connection, source.read, sink.write)
+        await first_of(relay(connection, source.read, sink.write), sink.gone())
 
 
 async def forward(target: Target, ports: Sequence[Port], address: str, session: Session) -> None:

@@ -4,7 +4,6 @@ The table has the line that `--help` shows, so that nothing is imported for it: 
 answers within a tenth of a second.
 """
 
-import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
@@ -128,10 +127,6 @@ def _run(words: list[str] | None) -> int:
     except click.Abort:
         _say("interrupted")
         return exit_codes.INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output has heard enough; nothing is left to say, and nobody to say it to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return exit_codes.FAILED
     except (KubevirtError, OSError) as error:
         _say(str(error))
         return exit_codes.of(str(getattr(error, "reason", "")))

@@ -3,13 +3,15 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Final
 
 from kubevirt.api.resource import Resource
-from kubevirt.base.errors import UserError
+from kubevirt.base.errors import Unreachable, UserError
 from kubevirt.cli.asking import Session
-from kubevirt.kube.errors import Expired
+from kubevirt.kube.errors import Expired, Overloaded
 from kubevirt.kube.watch import EventType
+
+AGAIN_S: Final = 1.0
 
 Object = Mapping[str, Any]
 Wanted = Callable[[Object | None], bool]
@@ -35,6 +37,11 @@ async def until(
                     return await _followed(session, resource.raw, name, namespace, wanted, seen)
                 except (Expired, _Ended):
                     continue
+                except (Unreachable, Overloaded):
+                    if not seen.is_listed:
+                        raise
+                    # It answered before, so it is likely to come back: a server is restarted in seconds.
+                    await asyncio.sleep(AGAIN_S)
     except TimeoutError:
         raise UserError(
             f"{resource.kind} {name} is not {what} after {timeout_s:g} s: {_story(seen.object)}",
@@ -46,6 +53,7 @@ class _Seen:
     """The last that was heard, for who waited in vain."""
 
     object: Object | None = None
+    is_listed: bool = False
 
 
 class _Ended(Exception):  # noqa: N818  # a watch ends every few minutes; it is no error
@@ -63,6 +71,7 @@ async def _followed(
     selector = f"metadata.name={name}"
     listed = await session.client.list(resource, namespace, field_selector=selector)
     seen.object = listed.items[0] if listed.items else None
+    seen.is_listed = True
     if wanted(seen.object):
         return seen.object
     events = session.client.watch(

@@ -33,6 +33,25 @@ AUTHENTICATION = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-
 Json = dict[str, Any]
 
 
+PATIENT = """
+from kubevirt.cli import main
+from kubevirt.cli.streams import relay
+relay.relay.__kwdefaults__["linger_s"] = 3600.0
+main.main()
+"""
+
+TIMEOUT_S = 300.0
+"""The first test of a worker waits until there is a server."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those of one file stay together where tests are dealt out by groups: a server takes a while to start."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group(f"virtctl-{item.path.parent.name}"))
+            item.add_marker(pytest.mark.timeout(TIMEOUT_S))
+
+
 @dataclass
 class Place:
     """Where the commands of a test go."""
@@ -116,10 +135,15 @@ class Place:
     def argv(self, *words: str) -> list[str]:
         return [sys.executable, "-W", "error", "-m", "kubevirt.cli", *words, *self.common]
 
-    def start(self, *words: str, **how: Any) -> "subprocess.Popen[bytes]":
-        """As a program of its own, which ends with the test at the latest."""
+    def start(self, *words: str, patient: bool = False, **how: Any) -> "subprocess.Popen[bytes]":
+        """As a program of its own, which ends with the test at the latest. A patient one waits for late answers
+        longer than any test does.
+        """
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        program = subprocess.Popen(self.argv(*words), env=self.env, **{**pipes, **how})
+        argv = self.argv(*words)
+        if patient:
+            argv = [argv[0], "-c", PATIENT, *argv[argv.index("kubevirt.cli") + 1 :]]
+        program = subprocess.Popen(argv, env=self.env, **{**pipes, **how})
         self.running.append(program)
         return program
 

@@ -3,6 +3,7 @@
 import signal
 import socket
 import subprocess
+import time
 
 import pytest
 from tests.component.cli import stand_in, terminals
@@ -80,6 +81,25 @@ def test_standard_input_and_output_are_the_connection(guest: Place) -> None:
     program = guest.start("port-forward", "--stdio=true", "vmi/testvm", "80")
     out, err = program.communicate(b"ssh, bye", timeout=LIMIT_S)
     assert (program.returncode, out, err) == (0, b"SSH, BYE", b"")
+
+
+def test_nobody_lingers_for_an_ssh_that_has_gone(guest: Place) -> None:
+    """Without an answer to come, the end of the pipes is its end."""
+    path = guest.below("vmi", "testvm", "portforward/80/tcp")
+    guest.virt_api.talks[path] = stand_in.silent
+    program = guest.start("port-forward", "--stdio=true", "vmi/testvm", "80", patient=True)
+    assert program.stdin is not None
+    assert program.stdout is not None
+    asked = [each.path for each in guest.virt_api.asked]
+    end = time.monotonic() + LIMIT_S
+    while path not in asked:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+        asked = [each.path for each in guest.virt_api.asked]
+    program.stdin.close()
+    program.stdout.close()
+    program.stdin = program.stdout = None
+    assert terminals.ended(program) == 0
 
 
 def test_a_taken_port_is_said_before_any_is_opened(guest: Place, virtctl: Virtctl) -> None:

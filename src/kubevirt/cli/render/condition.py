@@ -24,6 +24,8 @@ def _rows(condition: Condition) -> Iterator[tuple[str, str]]:
         yield "process", f"{condition.process.pid}, {memory}, since {condition.process.started}"
     for node in condition.nodes:
         yield node.name, "ready" if node.is_ready else f"not ready: {node.message}"
+    if kubevirt := condition.kubevirt:
+        yield "KubeVirt", "ready" if kubevirt.is_available else f"not ready: {kubevirt.message}"
     if condition.state is State.UP and condition.trouble:
         yield "nodes, pods", condition.trouble
     elif condition.state is State.UP:

@@ -6,6 +6,7 @@ non-blocking: the kernel is asked first whether there is something to read or ro
 
 import asyncio
 import os
+import stat
 from typing import Final
 
 CHUNK: Final = 4096
@@ -34,6 +35,12 @@ class Output:
         while rest:
             await _ready(self._descriptor, to_write=True)
             rest = rest[os.write(self._descriptor, rest[:CHUNK]) :]
+
+    async def gone(self) -> None:
+        """Until nobody reads it any longer, which only a pipe can tell."""
+        if not stat.S_ISFIFO(os.fstat(self._descriptor).st_mode):
+            await asyncio.Event().wait()
+        await _ready(self._descriptor, to_write=False)  # there is nothing to read but its end
 
 
 async def _ready(descriptor: int, *, to_write: bool) -> None:
