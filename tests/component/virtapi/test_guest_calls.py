@@ -78,6 +78,27 @@ async def test_what_a_node_refuses_is_refused(machines: Machines, handler: Stand
         )
 
 
+async def test_a_node_that_says_too_much_is_not_listened_to(
+    machines: Machines, handler: StandInHandler
+) -> None:
+    await machines.instance(conditions=WITH_AGENT)
+    handler.users = "x" * (17 << 20)
+    path = machines.call("virtualmachineinstances", "testvm", "userlist")
+    with pytest.raises(ApiError, match="the answer of virt-handler is larger than"):
+        await machines.client.raw("GET", path)
+
+
+async def test_a_node_sends_nobody_elsewhere(machines: Machines, handler: StandInHandler) -> None:
+    await machines.instance()
+    headers = {"Location": "https://elsewhere.example/"}
+    handler.refusal = web.Response(status=302, headers=headers)
+    with pytest.raises(ApiError, match="virt-handler answered with 502") as caught:
+        await machines.client.raw(
+            "PUT", machines.call("virtualmachineinstances", "testvm", "reset"), {}
+        )
+    assert caught.value.code == 502
+
+
 async def test_a_node_that_is_away_is_named(machines: Machines) -> None:
     await machines.instance()
     said = await machines.put(machines.call("virtualmachineinstances", "testvm", "reset"))

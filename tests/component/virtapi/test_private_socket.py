@@ -1,8 +1,11 @@
 """virt-api at a private unix socket, as the embedded home has it: no TLS, no port, the same answers."""
 
+import asyncio
 import json
+import socket as socket_module
 import stat
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +24,17 @@ from kubevirt.components.virtapi.serving import Doors
 ROOT = {"X-Remote-User": "root", "X-Remote-Group": "system:masters"}
 
 
-@pytest.fixture
-async def session(
-    machines: Machines, clock: Clock, tmp_path: Path
+def mode(path: Path) -> int | None:
+    """None if it is not there."""
+    return stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+
+
+@asynccontextmanager
+async def opened(
+    machines: Machines, clock: Clock, path: Path
 ) -> AsyncIterator[aiohttp.ClientSession]:
     folder = machines.place.folder
     tls = ClientTls(folder / "ca.crt", Files(folder / "client.crt", folder / "client.key"))
-    path = tmp_path / "virt-api.sock"
     settings = Settings(
         doors=Doors(socket=path),
         handler_tls=tls.context,
@@ -40,11 +47,19 @@ async def session(
         configuration=KubeVirtConfiguration,
     ) as port:
         assert port == 0
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600  # a look
+        assert mode(path) == 0o600
         connector = aiohttp.UnixConnector(str(path))
         async with aiohttp.ClientSession("http://virt-api", connector=connector) as made:
             yield made
-    assert not path.exists()  # a look
+    assert mode(path) is None
+
+
+@pytest.fixture
+async def session(
+    machines: Machines, clock: Clock, tmp_path: Path
+) -> AsyncIterator[aiohttp.ClientSession]:
+    async with opened(machines, clock, tmp_path / "virt-api.sock") as made:
+        yield made
 
 
 async def asked(
@@ -121,6 +136,35 @@ async def test_a_console_by_the_socket(
     async with session.ws_connect(path, headers=ROOT, protocols=["plain.kubevirt.io"]) as socket:
         await socket.send_bytes(b"hello")
         assert await socket.receive_bytes(timeout=60) == b"hello"
+
+
+async def test_it_ends_while_somebody_is_connected(
+    machines: Machines, clock: Clock, handler: StandInHandler, tmp_path: Path
+) -> None:
+    """As when the home ends: whoever has a console loses it, and nobody is waited for."""
+    await machines.instance()
+    path = machines.call("virtualmachineinstances", "testvm", "console")
+    connector = aiohttp.UnixConnector(str(tmp_path / "virt-api.sock"))
+    async with aiohttp.ClientSession("http://virt-api", connector=connector) as user:
+        async with asyncio.timeout(60), opened(machines, clock, tmp_path / "virt-api.sock"):
+            socket = await user.ws_connect(path, headers=ROOT, protocols=["plain.kubevirt.io"])
+            await socket.send_bytes(b"hello")
+            assert await socket.receive_bytes(timeout=60) == b"hello"
+        message = await socket.receive(timeout=60)
+        assert message.type in (aiohttp.WSMsgType.CLOSED, aiohttp.WSMsgType.CLOSE)
+    async with asyncio.timeout(60):
+        await handler.has_ended.wait()
+
+
+async def test_one_that_died_is_in_nobodys_way(
+    machines: Machines, clock: Clock, tmp_path: Path
+) -> None:
+    """Its socket is still there, but nobody behind it."""
+    path = tmp_path / "virt-api.sock"
+    with socket_module.socket(socket_module.AF_UNIX) as left:
+        left.bind(str(path))
+    async with opened(machines, clock, path) as session, session.get("/healthz") as answer:
+        assert answer.status == 200
 
 
 def review(**request: Any) -> dict[str, Any]:
