@@ -12,7 +12,7 @@ import aiohttp
 
 from clusterup import certificates, errors
 
-_LIMIT = aiohttp.ClientTimeout(total=30, connect=10)
+_LIMIT = aiohttp.ClientTimeout(total=60, connect=30)
 """Busy machines take seconds for a TLS handshake."""
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"

@@ -22,7 +22,7 @@ TOP = "kubevirt-cluster-up"
 _HANDED_DOWN = "trusted.kubevirt-cluster-up"
 """Attribute of our topmost cgroup (v2): the controllers that the machine's root did not hand down
 before we came. It lasts as long as that cgroup, which is as long as it matters."""
-_END_LIMIT_S = 30.0
+_END_LIMIT_S = 120.0
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ PROGRAMS = (
     *("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "coredns"),
     *nodes.PROGRAMS,
 )
-_READY_LIMIT_S = 120.0
+_READY_LIMIT_S = 300.0
 """A busy machine; the usual time is ten to twenty seconds."""
 _ADMIN = "kubernetes-admin"
 
@@ -297,7 +297,7 @@ class Cluster:
             return not await network.links_of(self._settings.name)
 
         # A namespace is taken apart by the kernel a moment after its last process.
-        await waiting.until(links_are_gone, limit_s=30, what="the cluster's links go")
+        await waiting.until(links_are_gone, limit_s=_READY_LIMIT_S, what="the cluster's links go")
         await asyncio.to_thread(_remove, self._home)
 
     def _save_logs(self) -> None:

@@ -38,7 +38,7 @@ from clusterup import (
 )
 
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
-_START_LIMIT_S = 120.0
+_START_LIMIT_S = 300.0
 """A cold machine with busy cores; the usual time is a few seconds."""
 
 

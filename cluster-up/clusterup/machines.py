@@ -14,7 +14,7 @@ from clusterup import cgroups, errors, processes, waiting
 
 CONTROL_PLANE = "control-plane"
 _INITS = Path(__file__).parent / "inits"
-_START_LIMIT_S = 20.0
+_START_LIMIT_S = 120.0
 
 # Enters the cgroup, takes all the file descriptors the machine allows, becomes the program.
 _LAUNCH = 'echo $$ >"$1" && shift && ulimit -n "$(ulimit -H -n)" && exec "$@"'

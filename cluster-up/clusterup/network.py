@@ -25,7 +25,7 @@ _CANDIDATES = range(200, 250)
 _ALIAS = "kubevirt-cluster-up/"
 _BRIDGE = "cluster"
 _CLAIM = "\0kubevirt-cluster-up-network"
-_CLAIM_LIMIT_S = 60.0
+_CLAIM_LIMIT_S = 300.0
 
 
 @dataclass(frozen=True)

@@ -197,6 +197,8 @@ class Node:
             "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
             "kind": "KubeProxyConfiguration",
             "mode": "nftables",
+            # Tests wait for it, and there are few rules to write.
+            "nftables": {"minSyncPeriod": "200ms"},
             "clusterCIDR": self.plan.pods,
             "hostnameOverride": self.name,
             "clientConnection": {"kubeconfig": "/etc/kubernetes/proxy.kubeconfig"},

@@ -15,6 +15,8 @@ from clusterup import errors, waiting
 from kubevirt.base import commands
 from kubevirt.base.errors import KubevirtError
 
+_RUN_LIMIT_S = 120.0
+"""To end a hang: on a busy machine also a short program takes its time."""
 _STOP_LIMIT_S = 10.0
 _OUTPUT_LIMIT = 64 * 1024**2
 """A list of everything in a test cluster, as JSON, is some megabytes."""
@@ -37,7 +39,7 @@ class Outcome:
 async def run(
     *argv: str | Path,
     stdin: str = "",
-    limit_s: float = 30.0,
+    limit_s: float = _RUN_LIMIT_S,
     check: bool = True,
     env: Mapping[str, str] | None = None,
 ) -> Outcome:

@@ -15,6 +15,8 @@ from typing import Any
 from clusterup import binaries, cgroups, images, processes, settings, waiting
 
 SCRIPTS = settings.PROVIDERS
+LIMIT_S = 400.0
+"""To end a hang: a start of a whole cluster takes twenty seconds, and on a busy machine minutes."""
 TOOLS = "quay.io/cluster-up/tools:1"
 """The image the tests run: busybox under all the names they call it by."""
 
@@ -38,7 +40,7 @@ class Provider:
             *words,
             stdin=stdin,
             check=False,
-            limit_s=150,
+            limit_s=LIMIT_S,
             env={**self.environment, **more},
         )
 
@@ -60,7 +62,7 @@ class Provider:
     async def until_ready(self, namespace: str, *pods: str) -> None:
         names = [f"pod/{name}" for name in pods]
         await self.kubectl(
-            "wait", "-n", namespace, "--for=condition=Ready", "--timeout=90s", *names
+            "wait", "-n", namespace, "--for=condition=Ready", "--timeout=300s", *names
         )
 
     async def inside(self, namespace: str, pod: str, script: str) -> str:
@@ -75,7 +77,15 @@ class Provider:
             words = ("exec", "-n", namespace, pod, "--", "sh", "-c", script)
             return expected in (await self.run("kubectl.sh", *words)).stdout
 
-        await waiting.until(prints_it, limit_s=60, what=f"`{script}` prints {expected!r}")
+        await waiting.until(prints_it, limit_s=LIMIT_S, what=f"`{script}` prints {expected!r}")
+
+    async def until_logged(self, namespace: str, pod: str, expected: str) -> None:
+        """Until that is all a pod has printed: one that is ready may not have come to it yet."""
+
+        async def is_logged() -> bool:
+            return await self.kubectl("logs", "-n", namespace, pod) == expected
+
+        await waiting.until(is_logged, limit_s=LIMIT_S, what=f"{expected!r} in the log of {pod}")
 
 
 def make_provider(folder: Path, *, nodes: int = 1) -> Provider:
@@ -102,7 +112,18 @@ def tools_image() -> images.Image:
         "bin/probe": images.File(programs.path("probe").read_bytes()),
         "disk/disk.img": images.File(b"a disk\n", mode=0o644),
     }
-    for name in ("sh", "sleep", "cat", "echo", "nslookup", "mount", "ls", "hostname"):
+    for name in (
+        "sh",
+        "sleep",
+        "cat",
+        "echo",
+        "nslookup",
+        "mount",
+        "ls",
+        "hostname",
+        "stty",
+        "grep",
+    ):
         files[f"bin/{name}"] = images.File(link="busybox")
     return images.build(files, ["/bin/sh", "-c", "sleep 100000"])
 
@@ -148,7 +169,10 @@ def leftovers(provider: Provider) -> list[str]:
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
     found += [f"mount {line}" for line in mounts if provider.name in line]
     found += [
-        f"nft {line}" for line in _output("nft", "list", "tables").splitlines() if "kube" in line
+        # By its own name: an embedded home of somebody else has a table here too.
+        f"nft {line}"
+        for line in _output("nft", "list", "tables").splitlines()
+        if "kube-proxy" in line
     ]
     return found
 

@@ -16,6 +16,9 @@ from tests.cluster.support import SCRIPTS
 from clusterup import binaries, errors, network, nodes, ports, preflight, processes, settings, state
 from clusterup.light import LightCluster
 
+# The first of some starts a cluster, and a busy machine takes its time for each.
+pytestmark = pytest.mark.timeout(400)
+
 Usage = namedtuple("Usage", "total used free")  # noqa: PYI024  # stands in for shutil's own
 
 

@@ -3,22 +3,23 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
-from tests.cluster.support import Provider, pod
+from tests.cluster.support import LIMIT_S, Provider, pod
 
+from clusterup import waiting
 from kubevirt.kube.access import kubeconfig
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import ApiError, BadRequest
 from kubevirt.kube.http.containers import V5, Channel
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1200)]
 
 
 @pytest.fixture
-async def client(two_nodes: Provider) -> AsyncIterator[Client]:
-    path = (await two_nodes.info())["kubeconfig"]
-    async with Client(kubeconfig.load([path], os.environ)) as client:
+async def client(facts: dict[str, Any]) -> AsyncIterator[Client]:
+    async with Client(kubeconfig.load([facts["kubeconfig"]], os.environ)) as client:
         yield client
 
 
@@ -28,6 +29,11 @@ async def greeter(two_nodes: Provider, namespace: str) -> str:
     script = "echo one; echo two >&2; echo three; exec sleep 100000"
     await two_nodes.apply(pod(namespace, "greeter", script))
     await two_nodes.until_ready(namespace, "greeter")
+
+    async def has_spoken() -> bool:
+        return len((await two_nodes.kubectl("logs", "-n", namespace, "greeter")).splitlines()) == 3
+
+    await waiting.until(has_spoken, limit_s=LIMIT_S, what="three lines")
     return "greeter"
 
 
@@ -68,7 +74,7 @@ async def test_a_program_reads_its_input_to_the_end(
 async def test_a_terminal_has_the_size_it_is_given(
     client: Client, namespace: str, greeter: str
 ) -> None:
-    script = "sleep 1; stty size"
+    script = "until stty size | grep -q '^45 123'; do sleep 0.1; done; stty size"
     async with client.exec(greeter, namespace, ["sh", "-c", script], tty=True) as process:
         await process.resize(columns=123, rows=45)
         said = b"".join([data async for _, data in process.output()])
@@ -110,8 +116,12 @@ async def test_a_log_is_read_whole_in_part_and_as_it_grows(
 async def test_a_followed_log_ends_with_its_container(
     client: Client, namespace: str, two_nodes: Provider
 ) -> None:
-    script = "for n in 1 2 3; do echo $n; sleep 2; done"
+    script = "echo 1; echo 2; until [ -e /open ]; do sleep 0.1; done; echo 3"
     await two_nodes.apply(pod(namespace, "counter", script, restartPolicy="Never"))
     await two_nodes.until_ready(namespace, "counter")
-    followed = b"".join([piece async for piece in client.log("counter", namespace, follow=True)])
+    followed = b""
+    async for piece in client.log("counter", namespace, follow=True):
+        if not followed:
+            await two_nodes.inside(namespace, "counter", "echo >/open")
+        followed += piece
     assert followed == b"1\n2\n3\n"

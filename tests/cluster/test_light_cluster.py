@@ -18,12 +18,14 @@ from typing import Any
 import aiohttp
 import pytest
 from aiohttp import web
+from tests import tls_servers
 
 from clusterup import binaries, certificates, errors, light, processes, settings, waiting
 from clusterup.light import LightCluster
+from kubevirt.base import commands
 
 # Several clusters start in here, and a busy machine takes its time for each.
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 Start = Callable[..., Awaitable[LightCluster]]
 
@@ -55,24 +57,24 @@ async def test_it_is_the_kubernetes_of_its_provider(light_cluster: LightCluster)
 
 
 async def test_objects_survive_a_killed_api_server(
-    start_light_cluster: Start, namespace: str
+    light_cluster: LightCluster, namespace: str
 ) -> None:
-    cluster = await start_light_cluster()
-    await apply(cluster, named("Namespace", namespace))
-    await cluster.kill_apiserver()
-    assert (await cluster.run_kubectl("get", "ns", namespace, check=False)).code != 0
-    await cluster.start_apiserver()
-    await cluster.run_kubectl("get", "ns", namespace)
+    await apply(light_cluster, named("Namespace", namespace))
+    await light_cluster.kill_apiserver()
+    try:
+        assert (await light_cluster.run_kubectl("get", "ns", namespace, check=False)).code != 0
+    finally:
+        await light_cluster.start_apiserver()
+    await light_cluster.run_kubectl("get", "ns", namespace)
 
 
 async def test_objects_survive_a_restart_of_etcd(
-    start_light_cluster: Start, namespace: str
+    light_cluster: LightCluster, namespace: str
 ) -> None:
-    cluster = await start_light_cluster()
-    await apply(cluster, named("Namespace", namespace))
-    await cluster.restart_etcd()
-    await cluster.run_kubectl("get", "ns", namespace)
-    await apply(cluster, named("Namespace", f"{namespace}-after"))
+    await apply(light_cluster, named("Namespace", namespace))
+    await light_cluster.restart_etcd()
+    await light_cluster.run_kubectl("get", "ns", namespace)
+    await apply(light_cluster, named("Namespace", f"{namespace}-after"))
 
 
 async def test_two_at_once_are_strangers(
@@ -128,15 +130,24 @@ async def test_a_write_is_in_the_audit_log_when_it_is_answered(
 async def test_lists_can_be_streamed(light_cluster: LightCluster) -> None:
     query = (
         "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
-        "&allowWatchBookmarks=true&timeoutSeconds=1"
+        "&allowWatchBookmarks=true&timeoutSeconds=300"
     )
-    said = await light_cluster.run_kubectl("get", "--raw", f"/api/v1/namespaces?{query}")
-    events = [json.loads(line) for line in said.stdout.splitlines()]
-    assert "default" in {
-        e["object"]["metadata"].get("name") for e in events if e["type"] == "ADDED"
-    }
-    ends = [e["object"]["metadata"]["annotations"] for e in events if e["type"] == "BOOKMARK"]
-    assert ends[0]["k8s.io/initial-events-end"] == "true"
+    words = (
+        "--kubeconfig",
+        light_cluster.kubeconfig,
+        "get",
+        "--raw",
+        f"/api/v1/namespaces?{query}",
+    )
+    seen: list[dict[str, Any]] = []
+    async with commands.stream(str(light_cluster.kubectl), *words, timeout_s=300) as lines:
+        async for line in lines:
+            seen.append(json.loads(line))
+            if seen[-1]["type"] == "BOOKMARK":
+                break
+    *listed, end = (event["object"]["metadata"] for event in seen)
+    assert "default" in {one["name"] for one in listed}
+    assert end["annotations"]["k8s.io/initial-events-end"] == "true"
 
 
 async def test_pods_may_have_image_volumes(light_cluster: LightCluster, namespace: str) -> None:
@@ -161,7 +172,7 @@ async def until_service_account(cluster: LightCluster, namespace: str) -> None:
         words = ("get", "serviceaccount", "default", "-n", namespace)
         return (await cluster.run_kubectl(*words, check=False)).code == 0
 
-    await waiting.until(there, limit_s=30, what=f"the service account of {namespace}")
+    await waiting.until(there, limit_s=100, what=f"the service account of {namespace}")
 
 
 async def test_deleting_an_owner_deletes_what_it_owns(
@@ -182,7 +193,7 @@ async def test_deleting_an_owner_deletes_what_it_owns(
     await apply(light_cluster, owned)
     await light_cluster.run_kubectl("delete", "cm", "owner", "-n", namespace)
     await light_cluster.run_kubectl(
-        "wait", "--for=delete", "cm/owned", "-n", namespace, "--timeout=30s"
+        "wait", "--for=delete", "cm/owned", "-n", namespace, "--timeout=100s"
     )
 
 
@@ -207,20 +218,14 @@ async def aggregated_server(cluster: LightCluster) -> AsyncIterator[tuple[int, l
 
     app = web.Application()
     app.router.add_route("*", "/{tail:.*}", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls)
-    await site.start()
-    try:
-        yield runner.addresses[0][1], seen
-    finally:
-        await runner.cleanup()
+    async with tls_servers.serving(web.AppRunner(app, shutdown_timeout=0.1), tls) as port:
+        yield port, seen
 
 
 async def test_an_aggregated_api_on_the_loopback_address_is_called_with_the_users_name(
-    start_light_cluster: Start,
+    light_cluster: LightCluster,
 ) -> None:
-    cluster = await start_light_cluster()
+    cluster = light_cluster
     async with aggregated_server(cluster) as (port, seen):
         service = named("Service", "aggregated")
         service["metadata"]["namespace"] = "default"
@@ -243,7 +248,7 @@ async def test_an_aggregated_api_on_the_loopback_address_is_called_with_the_user
         }
         await apply(cluster, service, registration)
         await cluster.run_kubectl(
-            "wait", "--for=condition=Available", "apiservice/v1.test.example", "--timeout=30s"
+            "wait", "--for=condition=Available", "apiservice/v1.test.example", "--timeout=100s"
         )
 
         # The proxy learns of an available service a moment after its condition says so.
@@ -251,7 +256,11 @@ async def test_an_aggregated_api_on_the_loopback_address_is_called_with_the_user
             words = ("get", "--raw", "/apis/test.example/v1")
             return (await cluster.run_kubectl(*words, check=False)).code == 0
 
-        await waiting.until(answers, limit_s=30, what="the aggregated API answers")
+        try:
+            await waiting.until(answers, limit_s=100, what="the aggregated API answers")
+        finally:
+            # One that does not answer would be in the way of others.
+            await cluster.run_kubectl("delete", "apiservice/v1.test.example")
     users = {request.headers.get("X-Remote-User") for request in seen}
     assert "kubernetes-admin" in users
 
@@ -323,7 +332,7 @@ async def test_it_dies_with_a_test_run_that_is_killed(light_programs: None, tmp_
     async def gone() -> bool:
         return running_under(folder) == []
 
-    await waiting.until(gone, limit_s=10, what="the programs die with their parent")
+    await waiting.until(gone, limit_s=60, what="the programs die with their parent")
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cluster.support import SCRIPTS, Provider, kernel_settings, leftovers, make_provider
+from tests.cluster.support import LIMIT_S, SCRIPTS, Provider, kernel_settings, leftovers
 
 from clusterup import binaries, cluster, settings, waiting
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1200)]
 
 
 async def until_nothing_is_left(provider: Provider) -> None:
@@ -22,7 +22,7 @@ async def until_nothing_is_left(provider: Provider) -> None:
         return leftovers(provider) == []
 
     try:
-        await waiting.until(nothing, limit_s=10, what="the machine is clean", every_s=0.2)
+        await waiting.until(nothing, limit_s=60, what="the machine is clean", every_s=0.2)
     except Exception:
         assert leftovers(provider) == []
         raise
@@ -40,43 +40,37 @@ async def test_a_cluster_that_was_stopped_leaves_nothing(provider: Provider) -> 
     assert kernel_settings() == before
 
 
-async def test_a_second_cluster_up_says_that_it_is_up_and_changes_nothing(
-    provider: Provider,
-) -> None:
-    await provider.run("up.sh")
-    uid = await provider.kubectl("get", "ns", "kube-system", "-o", "jsonpath={.metadata.uid}")
-    again = await provider.run("up.sh")
-    assert again.code == 3
-    assert "is up already with 1 node" in again.stderr
-    assert "make cluster-down" in again.stderr
-    assert uid == await provider.kubectl(
-        "get", "ns", "kube-system", "-o", "jsonpath={.metadata.uid}"
-    )
-
-
 async def begin(provider: Provider, step: str) -> asyncio.subprocess.Process:
     """Start cluster-up and return when it says that it has begun a step."""
     process = await asyncio.create_subprocess_exec(
-        SCRIPTS / "up.sh", env=dict(provider.environment), stderr=subprocess.PIPE
+        # Whoever runs the tests in the background has them ignore what a terminal would send.
+        *("env", "--default-signal", SCRIPTS / "up.sh"),
+        env=dict(provider.environment),
+        stderr=subprocess.PIPE,
     )
     assert process.stderr is not None
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(LIMIT_S):
         async for line in process.stderr:
             if step in line.decode():
                 return process
     raise AssertionError(f"cluster-up ended before {step!r}")
 
 
-STEPS = ["making 1 node", "starting the control plane", "starting the nodes"]
-
-
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("delay_s", [0, 0.4])
+@pytest.mark.parametrize(
+    ("step", "delay_s"),
+    [
+        ("making 1 node", 0),
+        ("making 1 node", 0.4),
+        ("starting the control plane", 0),
+        ("starting the control plane", 0.4),
+        ("starting the nodes", 0.4),
+    ],
+)
 async def test_a_killed_cluster_up_is_cleared_away_by_cluster_down(
     provider: Provider, step: str, delay_s: float
 ) -> None:
     process = await begin(provider, step)
-    # Not a wait for something, but a second place to be killed at, somewhere within the step.
+    # Not a wait for something, but another place to be killed at, somewhere within the step.
     await asyncio.sleep(delay_s)
     process.send_signal(signal.SIGKILL)
     await process.wait()
@@ -139,18 +133,3 @@ async def test_cluster_down_without_a_cluster_says_so(provider: Provider) -> Non
     outcome = await provider.run("down.sh")
     assert outcome.code == 0
     assert f"no cluster {provider.name} is up" in outcome.stderr
-
-
-async def test_two_clusters_run_side_by_side(
-    provider: Provider, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    other = make_provider(tmp_path_factory.mktemp("other"))
-    try:
-        first, second = await asyncio.gather(provider.run("up.sh"), other.run("up.sh"))
-        assert (first.code, second.code) == (0, 0), first.stderr + second.stderr
-        assert (await provider.info())["network"] != (await other.info())["network"]
-        await other.run("down.sh")
-        assert "node01" in await provider.kubectl("get", "nodes")
-    finally:
-        await other.run("down.sh")
-    await until_nothing_is_left(other)
