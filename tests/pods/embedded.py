@@ -36,6 +36,7 @@ def start(folder: Path) -> Home:
             "--port=0",
             f"--nodes={_nodes_wanted()}",
             "--no-merge-kubeconfig",
+            "--without-kubevirt",  # pods are pods with and without it
         )
         (archives / "kubevirt.io").mkdir(parents=True, exist_ok=True)
         disk = images.build({"disk/disk.img": images.File(b"a disk\n", mode=0o644)}, ["/none"])

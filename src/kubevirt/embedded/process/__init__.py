@@ -3,6 +3,7 @@
 settings.py      what a start is made of, chosen from the command line and what the home remembers
 identities.py    certificates: everybody who asks the API server is somebody
 cluster.py       the parts, started in order and stopped in the reverse one
+guests.py        the project's own guests, where they were built
 former_nodes.py  nodes that the home has no more
 progress.py      what is told to whoever waits for a start
 main.py          `python -m kubevirt.embedded`: signals, the log, the lock

@@ -18,6 +18,7 @@ from kubevirt.apiserver.server import ServerSettings, serving
 from kubevirt.base.clock import Clock
 from kubevirt.base.files import Root
 from kubevirt.base.tasks import background
+from kubevirt.components.ground.installing import install
 from kubevirt.embedded.controllers.controlling import controlling
 from kubevirt.embedded.controllers.endpoints.controller import following
 from kubevirt.embedded.home import Home, Process, boot_id
@@ -27,6 +28,7 @@ from kubevirt.embedded.node.node import Node
 from kubevirt.embedded.process import former_nodes, kubeconfig, nodes
 from kubevirt.embedded.process.identities import (
     CONTROLLERS,
+    INSTALLER,
     KUBELET_CLIENT,
     NETWORK,
     NODE_CONTROLLER,
@@ -39,25 +41,33 @@ from kubevirt.embedded.process.nodes import Shared
 from kubevirt.embedded.process.progress import Listener, step
 from kubevirt.embedded.process.settings import LOOPBACK, Settings
 from kubevirt.embedded.process.settings import network as settings_of_network
+from kubevirt.embedded.programs.programs import Place, Programs
 from kubevirt.embedded.runtime.images.settings import ImageSettings
 from kubevirt.embedded.runtime.images.store import ImageStore
 from kubevirt.embedded.runtime.keeper import Keeper
 from kubevirt.embedded.scheduler.scheduler import scheduling
 from kubevirt.embedded.storage.controller import StorageController
+from kubevirt.host import kvm
 from kubevirt.kube.client import Client
+from kubevirt.virt.install.options import Options, configuration
 
 
 class Cluster:
     """One that runs."""
 
-    def __init__(self, networks: Networks, nodes: Sequence[Node]) -> None:
+    def __init__(
+        self, networks: Networks, nodes: Sequence[Node], programs: Programs | None
+    ) -> None:
         self._networks = networks
         self._nodes = nodes
+        self._programs = programs
 
     async def stop(self, limit_s: float, hurry: asyncio.Event) -> None:
         """Pods, each within its own grace period, none for longer than the limit, nor after `hurry`; then
         their network.
         """
+        if self._programs:
+            await self._programs.stand_still()
         async with background(self._hurried(hurry)):
             await self._stop_pods(limit_s)
         await self._networks.tear_down_all()
@@ -108,7 +118,9 @@ async def running(
             await stack.enter_async_context(following(network_client, clock))
         with step(listener, "images, storage"):
             keeper = stack.enter_context(Keeper.open(settings.keeper))
-            images = ImageStore(ImageSettings(folder=home.images), clock)
+            images = ImageStore(
+                ImageSettings(folder=home.images, archives=settings.archives), clock
+            )
             await images.collect(nodes.roots_in_use(home))
             shared = Shared(home, known, images, keeper, clock)
             storage = StorageController(
@@ -125,7 +137,24 @@ async def running(
                 for name in settings.nodes
             ]
             current.detail = ", ".join(settings.nodes)
-        yield Cluster(networks, ready)
+        programs = None
+        if settings.has_kubevirt:
+            with step(listener, "KubeVirt") as current:
+                installer = await clients.of(INSTALLER)
+                done = await install(installer, await _options(home, known), clock)
+                current.detail = "installed" if done.is_new else ""
+                place = Place(
+                    home=home,
+                    url=settings.url,
+                    known=known,
+                    callees=server.callees,
+                    networks=networks,
+                    nodes=settings.nodes,
+                    clock=clock,
+                )
+                programs = Programs(place, installer)
+                await stack.enter_async_context(programs.running())
+        yield Cluster(networks, ready, programs)
 
 
 class Clients:
@@ -167,6 +196,13 @@ def _server(home: Home, settings: Settings, known: Identities) -> ServerSettings
         audit=AuditLogSettings(path=home.audit_log),
         collector=CollectorSettings(root_ca=known.authority.decode()),
     )
+
+
+async def _options(home: Home, known: Identities) -> Options:
+    """Guests run on the hardware where they can; images of their disks are mounted as they are."""
+    found = await kvm.acceleration(home.path)
+    chosen = configuration(is_emulated=not found.usable, feature_gates=["ImageVolume"])
+    return Options(authority=known.authority, configuration=chosen)
 
 
 def _entry(settings: Settings, clock: Clock) -> Process:

@@ -15,11 +15,13 @@ from kubevirt.base.errors import KubevirtError
 from kubevirt.embedded.home import Home, Process
 from kubevirt.kube.access import kubeconfig
 from kubevirt.kube.client import Client
+from kubevirt.kube.errors import NotFound
 
 ASK_S: Final = 5.0
 _RAW: Final = dict[str, Any]
 _NODES: Final = Resource("", "v1", "nodes", "Node", False, _RAW)
 _PODS: Final = Resource("", "v1", "pods", "Pod", True, _RAW)
+_KUBEVIRTS: Final = Resource("kubevirt.io", "v1", "kubevirts", "KubeVirt", True, _RAW)
 
 
 class State(Enum):
@@ -41,6 +43,14 @@ class NodeCondition(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     message: str = ""
 
 
+class KubeVirtCondition(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """As its object says."""
+
+    phase: str
+    is_available: bool
+    message: str = ""
+
+
 class Condition(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     home: str
     state: State
@@ -49,6 +59,8 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     nodes: Sequence[NodeCondition] = ()
     pods: Mapping[str, int] = {}
     """How many are in each phase."""
+    kubevirt: KubeVirtCondition | None = None
+    """None where it is not installed."""
     kubeconfig: str = ""
     log: str = ""
     trouble: str = ""
@@ -80,20 +92,40 @@ async def look(home: Home) -> Condition:
         return msgspec.structs.replace(condition, trouble="only root may ask it for more")
     try:
         async with asyncio.timeout(ASK_S):
-            nodes, pods = await _ask(home)
+            found_there = await _ask(home)
     except (KubevirtError, TimeoutError) as error:
         trouble = str(error) or f"the API server did not answer within {ASK_S:g} s"
         return msgspec.structs.replace(condition, state=State.SILENT, trouble=trouble)
-    return msgspec.structs.replace(condition, nodes=nodes, pods=pods)
+    return msgspec.structs.replace(condition, **found_there)
 
 
-async def _ask(home: Home) -> tuple[Sequence[NodeCondition], Mapping[str, int]]:
+async def _ask(home: Home) -> dict[str, Any]:
     async with Client(kubeconfig.load([home.kubeconfig], {})) as client:
         await client.raw("GET", "/readyz", accept="*/*")
         nodes = await client.list(_NODES)
         pods = await client.list(_PODS)
+        kubevirt = await _kubevirt(client)
     phases = Counter(each.get("status", {}).get("phase", "Unknown") for each in pods.items)
-    return [_condition(each) for each in nodes.items], dict(sorted(phases.items()))
+    return {
+        "nodes": [_condition(each) for each in nodes.items],
+        "pods": dict(sorted(phases.items())),
+        "kubevirt": kubevirt,
+    }
+
+
+async def _kubevirt(client: Client) -> KubeVirtCondition | None:
+    try:
+        found = await client.get(_KUBEVIRTS, "kubevirt", "kubevirt")
+    except NotFound:
+        return None
+    status = found.get("status") or {}
+    conditions = {each["type"]: each for each in status.get("conditions") or ()}
+    available = conditions.get("Available") or {}
+    is_available = available.get("status") == "True"
+    message = "" if is_available else str(available.get("message") or "it has not begun yet")
+    return KubeVirtCondition(
+        phase=status.get("phase", "Unknown"), is_available=is_available, message=message
+    )
 
 
 def _condition(node: dict[str, Any]) -> NodeCondition:

@@ -18,8 +18,8 @@ from kubevirt.base.commands import ENVIRONMENT
 from kubevirt.embedded.process.progress import Event, Failed, Listener, Ready, event
 from kubevirt.embedded.process.settings import Wishes
 
-READY_S: Final = 60.0
-"""The usual time is one second; a machine that was just started may be busy."""
+READY_S: Final = 120.0
+"""The usual time is one second, for a new home three; a machine that was just started may be busy."""
 _REPORT: Final = 3
 _PASSED_ON: Final = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
 """How images are reached."""
@@ -52,6 +52,8 @@ def _spawn(wishes: Wishes, report: int, env: Mapping[str, str]) -> int:
     words = [sys.executable, "-m", "kubevirt.embedded", "--home", str(wishes.home.absolute())]
     words += [] if wishes.port is None else ["--port", str(wishes.port)]
     words += [] if wishes.nodes is None else ["--nodes", str(wishes.nodes)]
+    words += [] if wishes.has_kubevirt else ["--without-kubevirt"]
+    words += [word for each in wishes.archives for word in ("--archives", str(each))]
     words += ["--report", str(_REPORT)]
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
     try:

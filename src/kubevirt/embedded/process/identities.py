@@ -5,6 +5,7 @@ this process have identities of their own, as the programs of a cluster have: no
 there.
 """
 
+import secrets
 from collections.abc import Mapping, Sequence
 from ipaddress import ip_network
 from pathlib import Path
@@ -19,13 +20,18 @@ from kubevirt.apiserver.auth.serving_certificate import (
     ServingCertificate,
 )
 from kubevirt.apiserver.callees.callee import ClientFiles
+from kubevirt.apiserver.registry.identity import Identity
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import UserError
 from kubevirt.base.files import Root
 from kubevirt.base.log import get_logger
+from kubevirt.components.handler.settings import CLIENT as HANDLERS_CLIENT
 from kubevirt.kube.access.config import Config
 from kubevirt.kube.access.credentials import HeldCredentials
-from kubevirt.kube.access.material import File
+from kubevirt.kube.access.material import File, Inline
+from kubevirt.virt.install import rights
+from kubevirt.virt.install.options import NAMESPACE
+from kubevirt.virt.validate.requester import NODE_NAME
 
 log = get_logger(__name__)
 
@@ -36,8 +42,17 @@ NODE_CONTROLLER: Final = "node-controller"
 SCHEDULER: Final = "scheduler"
 STORAGE: Final = "storage"
 KUBELET_CLIENT: Final = "apiserver-kubelet-client"
+INSTALLER: Final = "installer"
+VIRT_API: Final = "virt-api"
+VIRT_API_CALLING: Final = "virt-api-calling"
+"""What virt-api shows to virt-handlers."""
+VIRT_CONTROLLER: Final = "virt-controller"
+VIRT_HANDLER_SERVING: Final = "virt-handler-serving"
+"""What virt-handlers show to virt-api."""
 
 _MASTERS: Final = "system:masters"
+_ACCOUNT: Final = f"system:serviceaccount:{NAMESPACE}:"
+_ACCOUNTS: Final = ("system:serviceaccounts", f"system:serviceaccounts:{NAMESPACE}")
 _CLIENTS: Final = {
     ADMINISTRATOR: Wanted.client("kubernetes-admin", [_MASTERS]),
     CONTROLLERS: Wanted.client("system:kube-controller-manager"),
@@ -50,6 +65,12 @@ _CLIENTS: Final = {
     NETWORK: Wanted.client("kubevirt.io:embedded-network", [_MASTERS]),
     STORAGE: Wanted.client("kubevirt.io:embedded-storage", [_MASTERS]),
     KUBELET_CLIENT: Wanted.client("kube-apiserver-kubelet-client", [_MASTERS]),
+    # It does the work of virt-operator, who gives rights to others and so has to have all of them.
+    INSTALLER: Wanted.client("kubevirt.io:embedded-installer", [_MASTERS]),
+    VIRT_API: Wanted.client(_ACCOUNT + rights.API, _ACCOUNTS),
+    VIRT_CONTROLLER: Wanted.client(_ACCOUNT + rights.CONTROLLER, _ACCOUNTS),
+    VIRT_API_CALLING: Wanted.client(HANDLERS_CLIENT),
+    VIRT_HANDLER_SERVING: Wanted.server("virt-handler", [f"virt-handler.{NAMESPACE}.svc"]),
 }
 _PROXIES: Final = "front-proxy-ca"
 _PROXY: Final = "front-proxy-client"
@@ -82,6 +103,7 @@ class Identities:
         self._trust = TrustFolder(root, str(folder))
         self._clock = clock
         self._nodes = nodes
+        self._tokens = {handler_of(name): secrets.token_urlsafe(32) for name in nodes}
         hosts = (*_OWN_NAMES, str(next(ip_network(services).hosts())))
         wanted = Wanted.server("kube-apiserver", hosts)
         self.serving = ServingCertificate(self._trust, folder, wanted, clock)
@@ -118,7 +140,13 @@ class Identities:
             signing_key=self._trust.signing_key(),
             client_authorities=(self.authority,),
             front_proxy_authorities=(self.proxy_authority,),
+            known_tokens={self._tokens[handler_of(name)]: _handler(name) for name in self._nodes},
         )
+
+    @property
+    def authority_file(self) -> Path:
+        """Who has signed all of them."""
+        return self._folder / f"{AUTHORITY}.crt"
 
     @property
     def proxy(self) -> ClientFiles:
@@ -138,13 +166,28 @@ class Identities:
         """How one of them asks the server. Files are read again when they are renewed."""
         return Config(
             server=url,
-            ca=File(self._folder / f"{AUTHORITY}.crt", "certificate authority of the home,"),
-            credentials=HeldCredentials(
-                certificate=File(self._folder / f"{name}.crt", f"certificate of {name},"),
-                key=File(self._folder / f"{name}.key", f"key of {name},"),
-            ),
+            ca=File(self.authority_file, "certificate authority of the home,"),
+            credentials=self._credentials(name),
             origin=f"the embedded home {self._folder.parent}",
         )
+
+    def _credentials(self, name: str) -> HeldCredentials:
+        if token := self._tokens.get(name):
+            return HeldCredentials(token=Inline(token.encode(), f"token of {name}"))
+        return HeldCredentials(
+            certificate=File(self._folder / f"{name}.crt", f"certificate of {name},"),
+            key=File(self._folder / f"{name}.key", f"key of {name},"),
+        )
+
+
+def _handler(node: str) -> Identity:
+    """As its pod's token would have it, with the node that the pod is on: a certificate cannot say that."""
+    return Identity(user=_ACCOUNT + rights.HANDLER, groups=_ACCOUNTS, extra={NODE_NAME: (node,)})
+
+
+def handler_of(node: str) -> str:
+    """A node's virt-handler. It has a token, for as long as the process lives."""
+    return f"virt-handler-{node}"
 
 
 def of_node(name: str) -> str:

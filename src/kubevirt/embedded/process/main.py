@@ -159,10 +159,18 @@ def main() -> int:
     parser.add_argument("--home", type=Path, required=True)
     parser.add_argument("--port", type=int)
     parser.add_argument("--nodes", type=int)
+    parser.add_argument("--without-kubevirt", action="store_true")
+    parser.add_argument("--archives", type=Path, action="append", default=[])
     parser.add_argument("--report", type=int, help="an open file that is told about progress")
     given = parser.parse_args()
     listener = Nobody() if given.report is None else Pipe(given.report)
-    wishes = Wishes(home=given.home.absolute(), port=given.port, nodes=given.nodes)
+    wishes = Wishes(
+        home=given.home.absolute(),
+        port=given.port,
+        nodes=given.nodes,
+        has_kubevirt=not given.without_kubevirt,
+        archives=tuple(each.absolute() for each in given.archives),
+    )
     os.chdir("/")  # nobody's folder is kept busy
     return run(wishes, listener, is_apart=True)
 

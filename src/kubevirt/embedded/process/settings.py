@@ -26,6 +26,10 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     port: int | None = None
     """0 for any that is free."""
     nodes: int | None = None
+    has_kubevirt: bool = True
+    """Whether KubeVirt is installed and its programs run; else it is a plain Kubernetes."""
+    archives: tuple[Path, ...] = ()
+    """Images beside those in the home's own folder."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +40,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     services: str
     keeper: Path
     """The program that keeps containers."""
+    has_kubevirt: bool = True
+    archives: tuple[Path, ...] = ()
 
     @property
     def url(self) -> str:
@@ -60,6 +66,8 @@ def choose(wishes: Wishes, remembered: Choices) -> Settings:
         pods=remembered.pods,
         services=remembered.services,
         keeper=keeper(),
+        has_kubevirt=wishes.has_kubevirt,
+        archives=wishes.archives,
     )
 
 

@@ -1,0 +1,170 @@
+"""What each program of KubeVirt needs in a home: a name to ask under, certificates, folders, a place to listen."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from kubevirt.apiserver.callees.callees import Callees
+from kubevirt.base.clock import Clock
+from kubevirt.base.log import get_logger
+from kubevirt.base.tasks import background
+from kubevirt.components.controller.controlling import VirtController
+from kubevirt.components.controller.settings import Settings as ControllerSettings
+from kubevirt.components.ground.configuration import LiveConfiguration, following
+from kubevirt.components.ground.tls import ClientTls, Files, ServerTls
+from kubevirt.components.handler import handler
+from kubevirt.components.handler.settings import HandlerSettings
+from kubevirt.components.virtapi.running import Settings as ApiSettings
+from kubevirt.components.virtapi.running import running as serving_api
+from kubevirt.components.virtapi.serving import Doors
+from kubevirt.embedded.home import Home
+from kubevirt.embedded.network.networks import Networks
+from kubevirt.embedded.process.identities import (
+    VIRT_API,
+    VIRT_API_CALLING,
+    VIRT_CONTROLLER,
+    VIRT_HANDLER_SERVING,
+    Identities,
+    handler_of,
+)
+from kubevirt.embedded.programs.kept import Kept, Work
+from kubevirt.embedded.programs.standing import Standing
+from kubevirt.embedded.runtime.images import launcher
+from kubevirt.kube.access.config import Config
+from kubevirt.kube.client import Client
+from kubevirt.virt.install import front
+from kubevirt.virt.install.options import NAMESPACE
+
+READY_S: Final = 30.0
+"""For virt-api: without it no machine can be made. The others may come later."""
+
+_log = get_logger(__name__)
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """The home that they are in."""
+
+    home: Home
+    url: str
+    """Of the API server."""
+    known: Identities
+    callees: Callees
+    networks: Networks
+    nodes: Sequence[str]
+    clock: Clock
+
+
+class Programs:
+    def __init__(self, place: Place, client: Client) -> None:
+        """`client` is for the status of the KubeVirt object."""
+        self._place = place
+        self._news = asyncio.Event()
+        self._api = self._kept("virt-api", self._run_api)
+        self._controller = self._kept("virt-controller", self._run_controller)
+        self.all: Sequence[Kept] = (
+            self._api,
+            self._controller,
+            *(
+                self._kept(f"virt-handler of {node}", partial(self._run_handler, node))
+                for node in place.nodes
+            ),
+        )
+        self._standing = Standing(client, self.all, self._news, place.clock)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Entered when virt-api answers, or would not within its time; the status says so then."""
+        work = [each.run() for each in self.all]
+        async with background(*work, self._standing.run()):
+            try:
+                async with self._place.clock.timeout(READY_S):
+                    await self._api.ready.wait()
+            except TimeoutError:
+                _log.warning("virt-api is not at work yet", reason=self._api.trouble)
+            yield
+
+    async def stand_still(self) -> None:
+        """Nothing is started any more: what ends from now on ends because the home does."""
+        await self._controller.end()
+
+    def _kept(self, name: str, work: Work) -> Kept:
+        return Kept(name, work, self._place.clock, self._news.set)
+
+    # Each of them
+
+    async def _run_api(self, kept: Kept) -> None:
+        place, known = self._place, self._place.known
+        path = place.home.path / "virt-api.sock"
+        calling = ClientTls(known.authority_file, _files(known, VIRT_API_CALLING))
+        settings = ApiSettings(doors=Doors(socket=path), handler_tls=calling.context)
+        async with (
+            self._standing_on(known.config(VIRT_API, place.url)) as (client, configuration),
+            serving_api(settings, client=client, clock=place.clock, configuration=configuration),
+            self._reached(path),
+        ):
+            await _stay(kept)
+
+    @asynccontextmanager
+    async def _reached(self, path: Path) -> AsyncIterator[None]:
+        """By the API server, at a socket that nobody else can open."""
+        callees = self._place.callees
+        callees.register(NAMESPACE, front.NAME, str(path))
+        try:
+            yield
+        finally:
+            callees.forget(NAMESPACE, front.NAME)
+
+    async def _run_controller(self, kept: Kept) -> None:
+        place = self._place
+        # The lock of the home has one holder, so a lease that a process left that died is ours, too.
+        settings = ControllerSettings(
+            launcher_image=launcher.NAME, identity=f"embedded_{place.home.id}"
+        )
+        config = place.known.config(VIRT_CONTROLLER, place.url)
+        async with self._standing_on(config) as (client, configuration):
+            controller = VirtController(client, place.clock, configuration, settings)
+            with kept.at_work():
+                await controller.run()
+
+    async def _run_handler(self, node: str, kept: Kept) -> None:
+        place, known = self._place, self._place.known
+        folder, network = place.home.node(node), place.networks.node(node)
+        kubelet = folder / "root/var/lib/kubelet"
+        settings = HandlerSettings(
+            node=node,
+            kubelet=kubelet,
+            device_plugins=kubelet / "device-plugins",
+            records=folder / "virt-handler",
+            address=network.address,
+        )
+        called = ServerTls(
+            _files(known, VIRT_HANDLER_SERVING), clients=known.authority_file, is_demanding=True
+        )
+        config = known.config(handler_of(node), place.url)
+        async with self._standing_on(config) as (client, configuration):
+            configuration.add_listener(called.follow)
+            # A node with a network of its own has its address there, where nobody of us can listen.
+            tls = None if network.namespace else called.context
+            async with handler.serving(settings, client, configuration, place.clock, tls=tls):
+                await _stay(kept)
+
+    @asynccontextmanager
+    async def _standing_on(self, config: Config) -> AsyncIterator[tuple[Client, LiveConfiguration]]:
+        clock = self._place.clock
+        async with Client(config, clock=clock) as client, following(client, clock) as configuration:
+            yield client, configuration
+
+
+async def _stay(kept: Kept) -> None:
+    with kept.at_work():
+        await asyncio.Event().wait()
+
+
+def _files(known: Identities, name: str) -> Files:
+    found = known.files(name)
+    return Files(Path(found.certificate), Path(found.key))
