@@ -38,10 +38,10 @@ def config_drive(
 def fat(folder: Path, *, user_data: str) -> Path:
     """NoCloud's files on the other file system that they may be on."""
     target = folder / "seed.fat"
-    subprocess.run(["mkfs.fat", "-n", "CIDATA", "-C", target, "1440"], check=True, timeout=20)
+    subprocess.run(["mkfs.fat", "-n", "CIDATA", "-C", target, "1440"], check=True, timeout=60)
     for name, text in (("user-data", user_data), ("meta-data", "instance-id: one\n")):
         (folder / name).write_text(text)
-        subprocess.run(["mcopy", "-i", target, folder / name, "::"], check=True, timeout=20)
+        subprocess.run(["mcopy", "-i", target, folder / name, "::"], check=True, timeout=60)
     return target
 
 

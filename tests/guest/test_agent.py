@@ -13,7 +13,7 @@ from tests.guest.machine import BOOT_LIMIT_S, Line, Machine, disk
 
 from guestimage import guests, image
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 
 class Agent:
@@ -86,7 +86,7 @@ async def test_the_agent_runs_commands_and_sets_passwords(
             "guest-exec", path="/bin/sh", arg=["-c", "id -un"], **{"capture-output": True}
         )
         status: dict[str, Any] = {}
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not status.get("exited"):
                 status = await agent.ask("guest-exec-status", pid=started["pid"])
         assert base64.b64decode(status["out-data"]) == b"root\n"

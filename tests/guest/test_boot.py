@@ -9,7 +9,7 @@ from tests.guest.machine import BOOT_LIMIT_S, Machine, disk
 
 from guestimage import guests, image
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 
 def overlay(base: Path, path: Path, size: str) -> Path:

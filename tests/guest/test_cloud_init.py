@@ -12,7 +12,7 @@ from tests.guest.machine import BOOT_LIMIT_S, Machine, cdrom, disk
 
 from guestimage import guests, image
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 # `secret` as sha512-crypt.
 HASH = "$6$saltsalt$TVLlQcbpFVof5W3Yz4DTP6gRstiNuHwwTt6GLc1E5n0U0aDehy0S5knV8wiOQSpT0Y77vwPZN.Pq.H91p5hVO1"

@@ -8,7 +8,7 @@ from tests.guest.machine import Machine, disk
 
 from guestimage import guests, image
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 
 def blank(path: Path, size_bytes: int = 8 << 20) -> Path:

@@ -8,7 +8,7 @@ from tests.guest.machine import BOOT_LIMIT_S, Machine, cdrom, disk
 
 from guestimage import guests, image
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 
 async def test_alpine_lets_root_in_without_a_password(images: image.Images, folder: Path) -> None:

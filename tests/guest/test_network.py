@@ -11,7 +11,7 @@ from tests.guest.router import Router
 
 from guestimage import guests, image
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 MODELS = ["virtio-net-pci", "virtio-net-pci-transitional", "e1000", "e1000e", "rtl8139", "pcnet"]
 

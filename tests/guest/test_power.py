@@ -8,7 +8,7 @@ from tests.guest.machine import BOOT_LIMIT_S, Machine, disk
 
 from guestimage import guests, image
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = pytest.mark.timeout(400)
 
 
 async def test_the_power_button_turns_it_off(images: image.Images, folder: Path) -> None:

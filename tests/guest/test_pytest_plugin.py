@@ -9,6 +9,8 @@ import pytest
 
 from guestimage import settings
 
+pytestmark = pytest.mark.timeout(200)
+
 CONFTEST = """
 import time
 from pathlib import Path
@@ -26,7 +28,7 @@ image.ready = ready
 TESTS = """
 import pytest
 
-@pytest.mark.timeout(1)
+@pytest.mark.timeout(4)
 def test_with(guest_images):
     assert guest_images.raw
 
@@ -53,14 +55,14 @@ def run_suite(folder: Path, outcome: str, *options: str) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=50,
+        timeout=150,
         check=False,
     )
     return done.stdout
 
 
 def test_the_time_of_a_build_is_no_tests_time_and_its_progress_is_seen(tmp_path: Path) -> None:
-    said = run_suite(tmp_path, "time.sleep(1.5); return image.Images(Path())")
+    said = run_suite(tmp_path, "time.sleep(5); return image.Images(Path())")
     assert "2 passed" in said
     assert "guest-image: building" in said
 

@@ -24,7 +24,7 @@ def unpack(program: Path, document: str | bytes, folder: Path) -> subprocess.Com
     source = folder / "document"
     source.write_bytes(document if isinstance(document, bytes) else document.encode())
     return subprocess.run(
-        [program, source, folder / "tree"], capture_output=True, text=True, timeout=20, check=False
+        [program, source, folder / "tree"], capture_output=True, text=True, timeout=60, check=False
     )
 
 
