@@ -106,6 +106,11 @@ class Guest:
         wish = self._understood(instance)
         async with self._lock:
             found = await self._found()
+            if found is not None and not self._notes.has_started:
+                # Of a start during which somebody died: nobody else would finish it.
+                await self._throw_away()
+                await self._forgotten()
+                found = None
             if found is not None:
                 if await changes.apply(self.domain, found, wish):
                     await self._take_up(await self.domain.read())
