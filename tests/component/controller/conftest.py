@@ -1,6 +1,7 @@
 """One source for two servers: a real kube-apiserver, and ours."""
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +25,15 @@ from kubevirt.kube.errors import NoSuchResource, NotFound
 WANTED = {"virtualmachines", "virtualmachineinstances", "kubevirts"}
 
 Server = LightCluster | EmbeddedServer
+
+TIMEOUT_S = 300
+"""To end what hangs. Kubernetes' garbage collector alone takes half a minute to learn of new kinds."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(TIMEOUT_S))
 
 
 @pytest.fixture(scope="session", params=["embedded", "kubernetes"])

@@ -28,7 +28,7 @@ from kubevirt.kube.patches import MergePatch
 from kubevirt.testing.admitting_client import AdmittingClient
 from kubevirt.testing.fake_nodes import FakeNodes
 
-LIMIT_S = 45.0
+LIMIT_S = 100.0
 AGENT = "virt-controller"
 LAUNCHER = "kubevirt/virt-launcher:test"
 QUICK = ElectionSettings(lease_duration_s=4, renew_deadline_s=3.0, retry_period_s=0.5)

@@ -36,7 +36,6 @@ async def test_a_life_of_a_machine_costs_at_most_twelve_writes_and_twenty_looks(
         await _live(house, f"vm-{number}")
         await house.settle()
         writes = house.writes()[before:]
-        assert not [each for each in writes if not each.endswith(("200", "201"))], writes
         assert len(writes) <= 12 + SLOW, writes
         lives.append((len(writes), sum(reconciles(controller).values()) - looks))
         if lives[-1][0] <= 12 and lives[-1][1] <= 20:

@@ -3,13 +3,14 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from tests.component.controller import house as houses
 from tests.component.controller.house import House
 
-from kubevirt.api.scheme import VIRTUAL_MACHINES
+from kubevirt.api.resource import Resource
+from kubevirt.api.scheme import VIRTUAL_MACHINE_INSTANCES, VIRTUAL_MACHINES
 from kubevirt.testing.admitting_client import AdmittingClient
 from kubevirt.testing.builders import a_machine
 
@@ -19,12 +20,18 @@ LAG_S = 0.7
 class LaggingClient(AdmittingClient):
     """What happens is heard of late; what is written is answered at once."""
 
-    async def watch(self, *arguments: Any, **options: Any) -> AsyncGenerator[Any, None]:
+    lags: ClassVar[dict[str, float]] = {}
+    """Seconds, by plural, where it is not `LAG_S`."""
+
+    async def watch(
+        self, resource: Resource[Any], *arguments: Any, **options: Any
+    ) -> AsyncGenerator[Any, None]:
         late: asyncio.Queue[Any] = asyncio.Queue()
+        lag_s = self.lags.get(resource.plural, LAG_S)
 
         async def follow() -> None:
-            async for event in super(LaggingClient, self).watch(*arguments, **options):
-                await late.put((asyncio.get_running_loop().time() + LAG_S, event))
+            async for event in super(LaggingClient, self).watch(resource, *arguments, **options):
+                await late.put((asyncio.get_running_loop().time() + lag_s, event))
             await late.put((0.0, None))
 
         async with asyncio.TaskGroup() as tasks:
@@ -40,7 +47,25 @@ class LaggingClient(AdmittingClient):
                 following.cancel()
 
 
-@pytest.mark.timeout(180)
+async def test_a_guest_that_was_left_behind_is_not_deleted_by_who_has_not_heard_of_it(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That the machine is free of those who leave guests behind is heard before that the guest is."""
+    lags = {VIRTUAL_MACHINES.plural: 1.0, VIRTUAL_MACHINE_INSTANCES.plural: 4.0}
+    monkeypatch.setattr(LaggingClient, "lags", lags)
+    monkeypatch.setattr(houses, "AdmittingClient", LaggingClient)
+    async with house.controlled(), house.with_nodes():
+        await house.create(a_machine(namespace=house.namespace, runStrategy="Always"))
+        before = await house.until_phase("testvm", "Running")
+        await house.until_word("testvm", "Running")
+        await house.delete(VIRTUAL_MACHINES, "testvm", propagation="Orphan")
+        await house.until_gone(VIRTUAL_MACHINES, "testvm")
+        after = await house.instance("testvm")
+        assert after is not None
+        assert after.metadata.uid == before.metadata.uid
+        assert after.metadata.deletion_timestamp is None
+
+
 async def test_a_cache_that_lags_makes_no_second_instance_and_no_second_pod(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,7 +76,6 @@ async def _assert_one_each(house: House, names: list[str]) -> None:
     assert made["create virtualmachineinstances 201"] <= len(names)
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("moment_s", [0.2, 1.5])
 async def test_when_a_controller_is_killed_another_goes_on_and_nothing_is_done_twice(
     server: Server, house: House, tmp_path: Path, moment_s: float
@@ -96,7 +95,6 @@ async def test_when_a_controller_is_killed_another_goes_on_and_nothing_is_done_t
                     await house.until_gone(VIRTUAL_MACHINES, name)
 
 
-@pytest.mark.timeout(240)
 async def test_of_two_controllers_one_acts_and_the_other_takes_over(house: House) -> None:
     async with house.with_nodes():
         async with house.controlled(identity="one") as one:

@@ -17,6 +17,7 @@ from kubevirt.base.errors import UserError
 from kubevirt.components.controller.caches import Caches
 from kubevirt.components.controller.failures import CarryingOutFailed
 from kubevirt.components.controller.kept import MACHINES
+from kubevirt.components.controller.machines.copies import manifest
 from kubevirt.components.controller.patching import only_if_unchanged
 from kubevirt.components.controller.telling import Teller
 from kubevirt.kube.client import Client
@@ -102,7 +103,8 @@ class Carrying:
             match action:
                 case CreateRevision(copy):
                     with suppress(AlreadyExists):  # of that generation there is only one
-                        await self._client.create(CONTROLLER_REVISIONS, copy, namespace)
+                        path = CONTROLLER_REVISIONS.path(namespace)
+                        await self._client.raw("POST", path, manifest(copy))
                 case DeleteRevision(name):
                     with suppress(NotFound):
                         await self._client.delete(CONTROLLER_REVISIONS, name, namespace)
@@ -137,7 +139,11 @@ class Carrying:
         try:
             with self._expectations.deletion(Key.of(vm), uid):
                 await self._client.delete(
-                    VIRTUAL_MACHINE_INSTANCES, name, vm.metadata.namespace, uid=uid
+                    VIRTUAL_MACHINE_INSTANCES,
+                    name,
+                    vm.metadata.namespace,
+                    uid=uid,
+                    resource_version=self._seen_as_its_own(vm),
                 )
         except NotFound:
             return
@@ -145,6 +151,14 @@ class Carrying:
             self._teller.tell(vm, happenings.not_stopped(name, str(error)))
             raise _failed("FailedDelete", f"{name} cannot be stopped", error) from error
         self._teller.tell(vm, happenings.stopped(name))
+
+    def _seen_as_its_own(self, vm: VirtualMachine) -> str | None:
+        """The version that a deletion holds for. A machine that goes takes with it only what is its own: its guest may have
+        been left behind on purpose, and the cache may not know it yet.
+        """
+        vmi = self._caches.instances.get(Key.of(vm))
+        is_going = vm.metadata.deletion_timestamp is not None
+        return vmi.metadata.resource_version if vmi is not None and is_going else None
 
     async def _adopt(self, vm: VirtualMachine, uid: str) -> None:
         vmi = self._caches.instances.get(Key.of(vm))
