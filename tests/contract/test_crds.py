@@ -49,16 +49,18 @@ def applied(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     assert isinstance(server, LightCluster | EmbeddedServer)
     cache = f"--cache-dir={tmp_path_factory.mktemp('before')}"
     with session_loop() as loop:
-        said = loop.run(server.run_kubectl(cache, "apply", "-f", str(CRD_FOLDER)))
-        names = [f"crd/{definition.name}" for definition in DEFINITIONS]
-        wait = (cache, "wait", "--for=condition=Established", *names)
-        while (waited := loop.run(server.run_kubectl(*wait, check=False))).code:
-            # kubectl cannot wait for what Kubernetes has not looked at yet: conditions are a null.
-            assert "accessor error" in waited.stderr, waited.stderr
         try:
+            said = loop.run(server.run_kubectl(cache, "apply", "-f", str(CRD_FOLDER)))
+            names = [f"crd/{definition.name}" for definition in DEFINITIONS]
+            wait = (cache, "wait", "--for=condition=Established", "--timeout=100s", *names)
+            while (waited := loop.run(server.run_kubectl(*wait, check=False))).code:
+                # kubectl cannot wait for what Kubernetes has not looked at yet: conditions are a null.
+                assert "accessor error" in waited.stderr, waited.stderr
             yield said.stdout + said.stderr
         finally:
-            loop.run(server.run_kubectl(cache, "delete", "-f", str(CRD_FOLDER)))
+            loop.run(
+                server.run_kubectl(cache, "delete", "--ignore-not-found", "-f", str(CRD_FOLDER))
+            )
 
 
 def test_client_side_apply_creates_every_crd_without_a_warning(applied: str) -> None:
