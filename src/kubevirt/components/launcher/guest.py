@@ -56,7 +56,7 @@ TRIES: Final = 3
 """Starts of one sync, if libvirt dies during each."""
 KILL_S: Final = 10.0
 """For the kernel to end a process; it takes milliseconds, unless the machine does other things."""
-NOTICE_S: Final = 5.0
+NOTICE_S: Final = 3.0
 """For libvirt to find out that a QEMU is gone."""
 QEMU: Final = "qemu-system"
 YOUNG_QEMU: Final = (QEMU, "rpc-")
@@ -261,13 +261,25 @@ class Guest:
         self._notes.forget_qemu()
 
     async def _forgotten(self) -> None:
-        """Returns when libvirt, too, has noticed that it is gone; it is told if it does not by itself."""
+        """Returns when libvirt, too, has noticed that it is gone.
+
+        A daemon takes up the start that its predecessor had begun as the work of nobody: not even an order to destroy
+        the guest gets past it then. Such a daemon is replaced by one that knows nothing of the guest.
+        """
         try:
             async with self._clock.timeout(NOTICE_S):
-                while await self._found() is not None:
-                    await self._clock.sleep(LOOK_S)
+                await self._vanished()
         except TimeoutError:
-            await self.domain.destroy()
+            log.warning("libvirt does not let go of a guest that never ran; it is started anew")
+            self._daemon.qemu_pid_file(self.domain.name).with_suffix(".xml").unlink(missing_ok=True)
+            with suppress(OSError, ValueError):  # it is gone already
+                _kill(int(self._daemon.pid_file.read_text()))
+            async with self._clock.timeout(KILL_S):
+                await self._vanished()
+
+    async def _vanished(self) -> None:
+        while await self._found() is not None:  # it has no event for that
+            await self._clock.sleep(LOOK_S)
 
     def _lost_qemu(self) -> int | None:
         """The process that libvirt started last, if it is alive."""
