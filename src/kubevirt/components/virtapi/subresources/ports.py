@@ -5,6 +5,7 @@ and we stand where other things can be reached than where the guest does.
 """
 
 import asyncio
+import os
 from typing import Final
 
 import aiohttp
@@ -152,4 +153,10 @@ async def _told(client: web.WebSocketResponse, peer: Datagrams) -> End:
 
 
 def _why(error: OSError, address: str, port: int) -> str:
-    return f"{address}:{port}: {error.strerror or str(error) or 'it takes too long'}"
+    """As Go says it, since people look for these words."""
+    if isinstance(error, TimeoutError):
+        why = "i/o timeout"
+    else:
+        why = f"connect: {os.strerror(error.errno).lower()}" if error.errno else str(error)
+    shown = f"[{address}]" if ":" in address else address
+    return f"dial tcp {shown}:{port}: {why}"
