@@ -1,6 +1,8 @@
 """Devices of a node, offered to its kubelet: the embedded node's own side answers."""
 
 import asyncio
+import os
+import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,7 +13,9 @@ import pytest
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.clock import SystemClock
 from kubevirt.base.tasks import background
+from kubevirt.components.handler.arrivals import Arrivals
 from kubevirt.components.handler.devices import plugin
+from kubevirt.components.handler.devices.nodes import node
 from kubevirt.components.handler.devices.offered import plugins
 from kubevirt.components.handler.settings import HandlerSettings
 from kubevirt.embedded.node.devices.devices import DevicePlugins, DeviceSettings
@@ -53,14 +57,18 @@ def settings(folder: Path, *names: str) -> HandlerSettings:
         node="node01",
         device_plugins=folder / "root" / SOCKETS,
         devices=folder / "dev",
+        records=folder / "records",
         places=110,
     )
 
 
 @asynccontextmanager
 async def offering(chosen: HandlerSettings) -> AsyncIterator[None]:
-    async with background(*(each.run() for each in plugins(chosen, SystemClock()))):
-        yield
+    arrivals = Arrivals()
+    with arrivals.running():
+        offered = plugins(chosen, arrivals, SystemClock())
+        async with background(*(each.run() for each in offered)):
+            yield
 
 
 async def test_a_node_offers_what_it_has_in_so_many_places(tmp_path: Path) -> None:
@@ -100,4 +108,19 @@ async def test_a_container_gets_the_device_that_it_was_given(tmp_path: Path) -> 
     async with a_kubelet(tmp_path) as kubelet, offering(settings(tmp_path, "net/tun")):
         await kubelet.has({TUN: (110, 110)})
         given = await kubelet.devices.allocate(pod, pod.spec.containers[0])
-    assert [each.target for each in given.mounts] == ["/dev/net/tun"]
+    assert [(each.source, each.target) for each in given.mounts] == [
+        (str(tmp_path / "dev/net/tun"), "/dev/net/tun")
+    ]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it makes device nodes")
+def test_a_device_for_root_only_gets_a_node_that_launchers_may_open(tmp_path: Path) -> None:
+    device = tmp_path / "null"
+    os.mknod(device, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+    own = node(device, tmp_path / "own", 107)
+    found = own.stat()
+    assert (own.name, found.st_uid, found.st_rdev) == ("null", 107, os.makedev(1, 3))
+    assert device.stat().st_uid == 0
+    assert node(device, tmp_path / "own", 107) == own
+    device.chmod(0o666)
+    assert node(device, tmp_path / "own", 107) == device

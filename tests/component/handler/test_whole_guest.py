@@ -72,6 +72,30 @@ async def test_a_guest_lives_through_everything_that_a_node_does(
         assert len(writes) <= 7, writes
 
 
+async def test_a_deleted_guest_shuts_down_in_peace_and_costs_three_writes_at_most(
+    guest_images: image.Images,
+) -> None:
+    disk = guest_images.qcow2(guests.CIRROS)
+    vmi = a_guest(terminationGracePeriodSeconds=300)
+    async with (
+        a_node() as node,
+        node.handler() as handler,
+        node.running(vmi, images=[disk]) as launcher,
+    ):
+        await node.phase("Running")
+        await launcher.greets()
+        await node.delete()
+        ended = await node.phase("Succeeded")
+        assert ended.status.phase_transition_timestamps[-1].phase == "Succeeded"
+        assert await launcher.ended() == 0
+        await launcher.until(lambda: not list(handler.attendants))
+        await node.told("ShuttingDown", "Stopped")
+        assert "Deleted" not in await node.reasons()
+        assert node.writes() <= 3
+        await node.finish()
+        await _nothing_is_left(node, launcher.network)
+
+
 async def _nothing_is_left(node: Node, network: World) -> None:
     assert set(links_in(network.pod)) == {"lo", "eth0"}
     rules = await run_in(network.pod, "nft", "list", "ruleset")

@@ -209,9 +209,9 @@ class Node:
     async def counted(self) -> AsyncIterator[list[str]]:
         """Every write to an instance that the server took, by the phase that it left."""
         seen: list[str] = []
+        listed = await self.client.list(VIRTUAL_MACHINE_INSTANCES, NAMESPACE)
 
         async def watch() -> None:
-            listed = await self.client.list(VIRTUAL_MACHINE_INSTANCES, NAMESPACE)
             async with aclosing(
                 self.client.watch(
                     VIRTUAL_MACHINE_INSTANCES,
@@ -246,6 +246,15 @@ class Node:
         """Of events, in their order."""
         found = await self.client.list(EVENTS, NAMESPACE)
         return [each.reason or "" for each in found.items]
+
+    async def told(self, *wanted: str) -> None:
+        """Waits for events with these reasons: they are written beside the work."""
+        try:
+            async with asyncio.timeout(LIMIT_S):
+                while not set(wanted) <= set(await self.reasons()):  # noqa: ASYNC110  # no watch needed
+                    await asyncio.sleep(0.05)
+        except TimeoutError:
+            raise AssertionError(f"only {await self.reasons()} was told") from None
 
     # Launchers.
 

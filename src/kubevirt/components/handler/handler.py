@@ -20,6 +20,7 @@ from kubevirt.api.scheme import VIRTUAL_MACHINE_INSTANCES
 from kubevirt.base.clock import Clock
 from kubevirt.base.tasks import background
 from kubevirt.components.handler import node_labels
+from kubevirt.components.handler.arrivals import Arrivals
 from kubevirt.components.handler.devices.offered import plugins
 from kubevirt.components.handler.heartbeat import Heartbeat
 from kubevirt.components.handler.instances.controller import InstanceController
@@ -71,7 +72,8 @@ async def serving(
     call: without it nobody can.
     """
     records = Records(settings.records)
-    attendants = Attendants(settings, records, clock)
+    arrivals = Arrivals()
+    attendants = Attendants(settings, records, arrivals, clock)
     recorder = EventRecorder(client, component=NAME, host=settings.node, clock=clock)
     events = Events(recorder)
     vmis = Informer(
@@ -97,7 +99,7 @@ async def serving(
         queue.add(whose.key)
 
     attendants.notify(changed, events.pass_on)
-    offered = plugins(settings, clock)
+    offered = plugins(settings, arrivals, clock)
     heartbeat = Heartbeat(
         client,
         settings.node,
@@ -106,6 +108,7 @@ async def serving(
         is_ready=lambda: all(each.registrations for each in offered),
     )
     async with AsyncExitStack() as stack:
+        stack.enter_context(arrivals.running())
         await stack.enter_async_context(attendants.running())
         for each in attendants:
             changed(each.whose)

@@ -5,6 +5,7 @@ their guests a network, and tells the cluster how they are.
 """
 
 import argparse
+import resource
 import socket
 import ssl
 import sys
@@ -24,6 +25,9 @@ NAME = "virt-handler"
 def main() -> int:
     given = _parser().parse_args()
     settings = _settings(given)
+    # Each guest costs a dozen of them, and what a shell allows is soon used up.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
     async def work(ground: Ground) -> None:
         await handler.run(

@@ -12,8 +12,12 @@ from typing import Final
 import msgspec
 
 from kubevirt.api.instance import VirtualMachineInstance
-from kubevirt.api.instance_status import VirtualMachineInstanceStatus
+from kubevirt.api.instance_status import (
+    VirtualMachineInstanceCondition,
+    VirtualMachineInstanceStatus,
+)
 from kubevirt.virt.changes import between
+from kubevirt.virt.conditions import found
 from kubevirt.virt.instance import domain as domains
 from kubevirt.virt.instance import phases
 from kubevirt.virt.instance.domain import DomainSeen
@@ -22,6 +26,9 @@ from kubevirt.virt.instance.guest import DEFAULT_GRACE_S
 REPEAT_S: Final = 5.0
 """Between two presses of the power button: a guest that boots misses the first. KubeVirt's interval."""
 AGENT: Final = "AgentConnected"
+SETTLING_S: Final = 2.0
+HALF_TOLD_S: Final = 15.0
+GOING_S: Final = 60.0
 UNHURRIED: Final = frozenset({"conditions", "guestOSInfo", "interfaces", "fsFreezeStatus"})
 """Fields that what an agent tells may change."""
 
@@ -87,12 +94,28 @@ def grace_s(vmi: VirtualMachineInstance) -> int:
     return DEFAULT_GRACE_S if wanted is None else wanted
 
 
-def can_wait(before: VirtualMachineInstanceStatus, after: VirtualMachineInstanceStatus) -> bool:
-    """Whether a change is only what an agent tells: it comes in pieces, and a moment later there is more."""
-    if any(each.field not in UNHURRIED for each in between(before, after)):
-        return False
+def settles_in_s(
+    before: VirtualMachineInstanceStatus,
+    after: VirtualMachineInstanceStatus,
+    *,
+    is_ending: bool = False,
+) -> float:
+    """How long to wait for more before a change is written; 0 if it is to be written at once.
 
-    def others(status: VirtualMachineInstanceStatus) -> list[object]:
-        return [each for each in status.conditions if each.type != AGENT]
+    Only what an agent tells can wait. It comes in pieces, and an agent that has gone mostly says that its guest
+    is about to go, too.
+    """
+    others = [_without_agent(each) for each in (before, after)]
+    if others[0] != others[1] or any(
+        each.field not in UNHURRIED for each in between(before, after)
+    ):
+        return 0.0
+    if is_ending:
+        return GOING_S
+    had, has = (found(each.conditions, AGENT) is not None for each in (before, after))
+    is_half_told = (had and not has) or (has and not after.guest_os_info.name)
+    return HALF_TOLD_S if is_half_told else SETTLING_S
 
-    return others(before) == others(after)
+
+def _without_agent(status: VirtualMachineInstanceStatus) -> list[VirtualMachineInstanceCondition]:
+    return [each for each in status.conditions if each.type != AGENT]

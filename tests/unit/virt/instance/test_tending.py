@@ -6,13 +6,11 @@ import pytest
 from msgspec.structs import replace
 from tests.unit.virt.instance.test_guest import an_instance
 
-from kubevirt.api.instance_status import (
-    VirtualMachineInstanceCondition,
-    VirtualMachineInstanceNetworkInterface,
-)
-from kubevirt.virt.instance import phases
+from kubevirt.api.guest_os import VirtualMachineInstanceGuestOSInfo
+from kubevirt.api.instance_status import VirtualMachineInstanceCondition
+from kubevirt.virt.instance import phases, tending
 from kubevirt.virt.instance.domain import DomainSeen
-from kubevirt.virt.instance.tending import Action, Step, Tended, can_wait, decide
+from kubevirt.virt.instance.tending import Action, Step, Tended, decide, settles_in_s
 
 RUNNING = DomainSeen(state="Running")
 
@@ -68,11 +66,23 @@ def test_nothing_is_done_for_a_guest_that_has_ended() -> None:
     assert step(vmi, domain=DomainSeen(state="Shutoff")) == Step(Action.NOTHING)
 
 
-def test_what_an_agent_tells_can_wait_and_nothing_else() -> None:
+AGENT = VirtualMachineInstanceCondition(type="AgentConnected", status="True")
+PAUSED = VirtualMachineInstanceCondition(type="Paused", status="True")
+LINUX = VirtualMachineInstanceGuestOSInfo(name="Linux")
+
+
+def test_what_an_agent_tells_is_waited_for_until_it_is_whole() -> None:
     before = an_instance(phases.RUNNING).status
-    agent = VirtualMachineInstanceCondition(type="AgentConnected", status="True")
-    paused = VirtualMachineInstanceCondition(type="Paused", status="True")
-    card = VirtualMachineInstanceNetworkInterface(name="default")
-    assert can_wait(before, replace(before, conditions=(agent,), interfaces=(card,)))
-    assert not can_wait(before, replace(before, conditions=(agent, paused)))
-    assert not can_wait(before, replace(before, phase=phases.SUCCEEDED, conditions=(agent,)))
+    half = replace(before, conditions=(AGENT,))
+    whole = replace(half, guest_os_info=LINUX)
+    assert settles_in_s(before, half) == tending.HALF_TOLD_S
+    assert settles_in_s(before, whole) == tending.SETTLING_S
+    assert settles_in_s(whole, before) == tending.HALF_TOLD_S
+    assert settles_in_s(whole, before, is_ending=True) == tending.GOING_S
+
+
+def test_all_else_is_told_at_once() -> None:
+    before = an_instance(phases.RUNNING).status
+    told = replace(before, conditions=(AGENT, PAUSED))
+    assert settles_in_s(before, told, is_ending=True) == 0
+    assert settles_in_s(before, replace(before, phase=phases.SUCCEEDED)) == 0

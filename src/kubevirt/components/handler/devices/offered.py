@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from kubevirt.base.clock import Clock
+from kubevirt.components.handler.arrivals import Arrivals
+from kubevirt.components.handler.devices.nodes import node
 from kubevirt.components.handler.devices.plugin import DevicePlugin, OfferedDevice
 from kubevirt.components.handler.settings import HandlerSettings
 
@@ -18,10 +20,19 @@ KNOWN: Final = (
 )
 
 
-def plugins(settings: HandlerSettings, clock: Clock) -> list[DevicePlugin]:
+def plugins(settings: HandlerSettings, arrivals: Arrivals, clock: Clock) -> list[DevicePlugin]:
     found = ((each, settings.devices / Path(each.path).relative_to("/dev")) for each in KNOWN)
+    nodes = settings.records / "devices"
     return [
-        DevicePlugin(device, file, settings.device_plugins, settings.places, clock)
+        DevicePlugin(
+            device,
+            file,
+            node(file, nodes, settings.launcher_user),
+            settings.device_plugins,
+            settings.places,
+            arrivals,
+            clock,
+        )
         for device, file in found
         if file.exists()
     ]

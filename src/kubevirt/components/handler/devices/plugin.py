@@ -4,20 +4,18 @@ It is well as long as the file is there. A kubelet that was restarted has forgot
 socket: then we come again.
 """
 
-import asyncio
-import os
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from kubevirt.base import inotify
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import KubevirtError
 from kubevirt.base.files import Root
 from kubevirt.base.log import get_logger
+from kubevirt.components.handler.arrivals import Arrivals
 from kubevirt.rpc.device_offer import Offer, offering, register
 from kubevirt.rpc.devices import VERSION, Device, Node, Registered
 
@@ -34,7 +32,7 @@ class OfferedDevice(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Of the resource, behind `devices.kubevirt.io/`."""
     path: str
-    """Of the device, in containers and on the node."""
+    """Of the device in containers."""
 
     @property
     def resource(self) -> str:
@@ -47,14 +45,25 @@ class OfferedDevice(msgspec.Struct, frozen=True, kw_only=True):
 
 class DevicePlugin:
     def __init__(
-        self, device: OfferedDevice, file: Path, folder: Path, places: int, clock: Clock
+        self,
+        device: OfferedDevice,
+        file: Path,
+        node: Path,
+        folder: Path,
+        places: int,
+        arrivals: Arrivals,
+        clock: Clock,
     ) -> None:
-        """`file` is where the device is for us; `folder` has the kubelet's socket in it."""
+        """`file` is where the device is for us, `node` what containers get of it; `folder` has the kubelet's
+        socket in it.
+        """
         self.registrations = 0
         self._device = device
         self._file = file
+        self._node = node
         self._folder = folder
         self._places = places
+        self._arrivals = arrivals
         self._clock = clock
 
     async def run(self) -> None:
@@ -72,8 +81,8 @@ class DevicePlugin:
     async def _offer(self) -> None:
         """Until the kubelet is another one."""
         device = self._device
-        node = Node(device.path, device.path, "mrw")
-        with Root.open(self._folder) as folder, _arrivals(folder) as arrived:
+        node = Node(device.path, str(self._node), "mrw")
+        with Root.open(self._folder) as folder, self._arrivals.at(folder) as arrived:
             folder.unlink(device.socket, missing_ok=True)
             kubelet = folder.stat(KUBELET).st_ino
             with folder.bindable(device.socket) as address:
@@ -105,23 +114,3 @@ def _is_same(folder: Root, kubelet: int, socket: str) -> bool:
         return folder.stat(KUBELET).st_ino == kubelet and folder.exists(socket)
     except FileNotFoundError:
         return False
-
-
-@contextmanager
-def _arrivals(folder: Root) -> Iterator[asyncio.Event]:
-    """Set whenever a name appears in the folder."""
-    arrived = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    with folder.followed(".") as fd:
-        watched = inotify.watch(f"/proc/self/fd/{fd}", inotify.APPEARS)
-
-    def hear() -> None:
-        inotify.heard(watched)
-        arrived.set()
-
-    loop.add_reader(watched, hear)
-    try:
-        yield arrived
-    finally:
-        loop.remove_reader(watched)
-        os.close(watched)

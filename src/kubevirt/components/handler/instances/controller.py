@@ -36,9 +36,9 @@ from kubevirt.virt.instance.tending import Action, Step, Tended
 
 log = get_logger(__name__)
 
-SETTLE_S = 2.0
-"""What an agent tells comes in pieces: they are written together."""
 KILL_AGAIN_S = 5.0
+BREATH_S = 0.5
+"""Between two writes that leave the phase as it is."""
 
 
 class InstanceController:
@@ -61,6 +61,7 @@ class InstanceController:
         self._clock = clock
         self._overtaken: dict[Key, str] = {}
         """Versions that we have written something newer than, which the cache may not have yet."""
+        self._written_at: dict[Key, float] = {}
         self._unhurried: dict[Key, float] = {}
         """Since when there is something to tell that can wait."""
 
@@ -70,8 +71,7 @@ class InstanceController:
             if vmi is None or each.whose.uid != vmi.metadata.uid:
                 await self._bury(each)
         if vmi is None:
-            self._overtaken.pop(key, None)
-            self._unhurried.pop(key, None)
+            self._forget(key)
             return DONE if not self._attendants.of(key) else After(KILL_AGAIN_S)
         if self._overtaken.get(key) == vmi.metadata.resource_version:
             return DONE  # the cache is about to hear of what we wrote
@@ -83,6 +83,11 @@ class InstanceController:
         attendant = self._attendants.attend(whose)
         return await self._look_after(key, vmi, attendant)
 
+    def _forget(self, key: Key) -> None:
+        self._overtaken.pop(key, None)
+        self._unhurried.pop(key, None)
+        self._written_at.pop(key, None)
+
     async def _look_after(
         self, key: Key, vmi: VirtualMachineInstance, attendant: Attendant
     ) -> Result:
@@ -93,32 +98,40 @@ class InstanceController:
             attendant.was_running()
         if (patience_s := _patience_s(vmi, attendant, self._clock)) is not None:
             return After(patience_s)
-        seen = _seen(vmi, attendant)
-        if (later_s := await self._tell(key, vmi, seen)) is not None:
-            return After(later_s)
-        if attendant.door is None:
-            return DONE
-        step = tending.decide(vmi, _tended(vmi, attendant, self._clock))
-        await self._act(key, vmi, attendant, step)
-        return DONE if step.look_again_s is None else After(step.look_again_s)
+        times_s = [await self._tell(key, vmi, attendant)]
+        if attendant.door is not None:
+            step = tending.decide(vmi, _tended(vmi, attendant, self._clock))
+            await self._act(key, vmi, attendant, step)
+            times_s.append(step.look_again_s)
+        waits_s = [each for each in times_s if each is not None]
+        return After(min(waits_s)) if waits_s else DONE
 
     # Telling.
 
-    async def _tell(self, key: Key, vmi: VirtualMachineInstance, seen: GuestSeen) -> float | None:
+    async def _tell(
+        self, key: Key, vmi: VirtualMachineInstance, attendant: Attendant
+    ) -> float | None:
         """Writes what there is to be told; how long to wait if it is better told together with more."""
-        told = guest.told(vmi, seen, self._clock.now())
+        told = guest.told(vmi, _seen(vmi, attendant), self._clock.now())
         if told == vmi.status:
             self._unhurried.pop(key, None)
             return None
-        if tending.can_wait(vmi.status, told):
-            waited_s = self._clock.monotonic() - self._unhurried.setdefault(
-                key, self._clock.monotonic()
-            )
-            if waited_s < SETTLE_S:
-                return SETTLE_S - waited_s
+        settling_s = tending.settles_in_s(
+            vmi.status, told, is_ending=attendant.ending_since is not None
+        )
+        now = self._clock.monotonic()
+        if settling_s and (left_s := self._unhurried.setdefault(key, now) + settling_s - now) > 0:
+            return left_s
+        if told.phase == vmi.status.phase and (left_s := self._breath_s(key)) > 0:
+            return left_s
         self._unhurried.pop(key, None)
         await self._write(key, vmi, told)
         return None
+
+    def _breath_s(self, key: Key) -> float:
+        """Until the next may be written: a launcher that never stops telling is not passed on as it likes."""
+        last = self._written_at.get(key)
+        return 0.0 if last is None else last + BREATH_S - self._clock.monotonic()
 
     async def _write(
         self, key: Key, vmi: VirtualMachineInstance, told: VirtualMachineInstanceStatus
@@ -126,6 +139,7 @@ class InstanceController:
         written = await status.write(self._client, vmi, told)
         if written is None:
             return
+        self._written_at[key] = self._clock.monotonic()
         self._overtaken[key] = vmi.metadata.resource_version or ""
         if happening := guest.news(vmi.status.phase, told.phase):
             self._events.tell(vmi, happening)
@@ -152,6 +166,7 @@ class InstanceController:
         try:
             await attendant.prepare(vmi)
             await _launcher(attendant).sync(_encoded(vmi), options(self._configuration()))
+            await attendant.serves()
         except UserError as error:
             await self._fail(key, vmi, attendant, Failure("SyncFailed", str(error)))
             raise Retry(str(error), after_s=1.0) from None
@@ -176,6 +191,7 @@ class InstanceController:
         """
         if attendant.brought_about is None and _is_alive(attendant):
             await attendant.connect(vmi)
+            await attendant.serves()
             attendant.brought_about = vmi.spec
 
     async def _ask_to_shut_down(self, vmi: VirtualMachineInstance, attendant: Attendant) -> None:

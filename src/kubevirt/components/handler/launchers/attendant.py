@@ -5,19 +5,18 @@ restarted. What it learns it holds as it is now; whoever decides is told to look
 """
 
 import asyncio
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from msgspec.structs import replace
 
 from kubevirt.api.core.event import Event
 from kubevirt.api.instance import VirtualMachineInstance, VirtualMachineInstanceSpec
-from kubevirt.base import inotify
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import KubevirtError, UserError
 from kubevirt.base.log import get_logger
+from kubevirt.components.handler.arrivals import Arrivals
 from kubevirt.components.handler.launchers import container_disks, ear, folders, own_devices
 from kubevirt.components.handler.launchers import door as doors
 from kubevirt.components.handler.launchers.door import Door
@@ -53,6 +52,7 @@ class Attendant:
         whose: Identity,
         settings: HandlerSettings,
         records: Records,
+        arrivals: Arrivals,
         clock: Clock,
         changed: Callable[[Identity], None],
         told: Told,
@@ -66,8 +66,6 @@ class Attendant:
         """The guest as last heard of."""
         self.is_over = False
         """The guest has been and is no more."""
-        self.is_known = False
-        """Whether `report` says how things are: the launcher was asked, or has told its last."""
         self.failure: Failure | None = None
         """What came of the last try to bring the guest about."""
         self.brought_about: VirtualMachineInstanceSpec | None = None
@@ -79,6 +77,7 @@ class Attendant:
         self.network: PodNetwork | None = None
         self._settings = settings
         self._records = records
+        self._arrivals = arrivals
         self._clock = clock
         self._changed = changed
         self._told = told
@@ -95,7 +94,7 @@ class Attendant:
             self._records.put(record)
         self._record = record
         if record.ending is not None:
-            self.report, self.is_over, self.is_known = record.ending, True, True
+            self.report, self.is_over = record.ending, True
 
     # What there is to see.
 
@@ -147,7 +146,7 @@ class Attendant:
             # Before it hears that we know: then it goes, and nobody else could tell.
             self._record = replace(self._current_record(), ending=report)
             self._records.put(self._record)
-            self.is_over = self.is_known = True
+            self.is_over = True
         self._changed(self.whose)
 
     def happened(self, event: Event) -> None:
@@ -183,6 +182,11 @@ class Attendant:
         if self.network is None or self.folders is None or self.door is None:
             raise NoAnswer("the launcher does not answer yet")
         await self.network.connect(vmi, self.door, self.folders.public)
+
+    async def serves(self) -> None:
+        """Returns when the guest's DHCP server answers."""
+        if self.network is not None:
+            await self.network.answers()
 
     async def prepare(self, vmi: VirtualMachineInstance) -> None:
         """All that a guest needs before it can start."""
@@ -229,7 +233,7 @@ class Attendant:
         while self.has_folder:
             with suppress(NoAnswer, FileNotFoundError):
                 await self._stand_at_door(found)
-            with _arrivals(found) as arrived, suppress(TimeoutError):
+            with self._arrivals.at(found.sockets) as arrived, suppress(TimeoutError):
                 async with self._clock.timeout(LOOK_S):
                     await arrived.wait()
 
@@ -251,7 +255,7 @@ class Attendant:
             with suppress(UserError):
                 self.report = ear.understood(text, self.whose)
         self.door, self.answered_at = door, self._clock.monotonic()
-        self.is_known = self._was_there = True
+        self._was_there = True
         self._changed(self.whose)
 
     async def _stay(self, door: Door) -> None:
@@ -261,23 +265,3 @@ class Attendant:
                     await door.peer.ended()
                 return
             await door.launcher.ping()
-
-
-@contextmanager
-def _arrivals(found: PodFolders) -> Iterator[asyncio.Event]:
-    """Set whenever a name appears among the launcher's sockets."""
-    arrived = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    with found.sockets.followed(".") as folder:
-        fd = inotify.watch(f"/proc/self/fd/{folder}", inotify.APPEARS)
-
-    def hear() -> None:
-        inotify.heard(fd)
-        arrived.set()
-
-    loop.add_reader(fd, hear)
-    try:
-        yield arrived
-    finally:
-        loop.remove_reader(fd)
-        os.close(fd)

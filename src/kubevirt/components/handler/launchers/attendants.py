@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 
 from kubevirt.base.clock import Clock
+from kubevirt.components.handler.arrivals import Arrivals
 from kubevirt.components.handler.launchers.attendant import Attendant, Told
 from kubevirt.components.handler.launchers.identity import Identity
 from kubevirt.components.handler.launchers.records import Records
@@ -13,9 +14,12 @@ from kubevirt.kube.key import Key
 
 
 class Attendants:
-    def __init__(self, settings: HandlerSettings, records: Records, clock: Clock) -> None:
+    def __init__(
+        self, settings: HandlerSettings, records: Records, arrivals: Arrivals, clock: Clock
+    ) -> None:
         self._settings = settings
         self._records = records
+        self._arrivals = arrivals
         self._clock = clock
         self._all: dict[str, Attendant] = {}
         self._tasks: asyncio.TaskGroup | None = None
@@ -31,15 +35,20 @@ class Attendants:
         """Attends while the body runs, beginning with those that are known from before. Guests and their
         networks stay as they are when it ends.
         """
-        async with asyncio.TaskGroup() as tasks:
-            self._tasks = tasks
-            for record in self._records.all():
-                self.attend(record.whose)
-            try:
-                yield
-            finally:
-                for each in self._all.values():
-                    await each.stop()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                self._tasks = tasks
+                for record in self._records.all():
+                    self.attend(record.whose)
+                try:
+                    yield
+                finally:
+                    for each in self:
+                        await each.stop()
+        except BaseExceptionGroup as group:
+            if len(group.exceptions) > 1:
+                raise
+            raise group.exceptions[0] from None
 
     def attend(self, whose: Identity) -> Attendant:
         """The one who looks after this pod, from now on if not before."""
@@ -48,7 +57,13 @@ class Attendants:
             if self._tasks is None:
                 raise AssertionError("nobody attends before `running`")
             found = Attendant(
-                whose, self._settings, self._records, self._clock, self._changed, self._told
+                whose,
+                self._settings,
+                self._records,
+                self._arrivals,
+                self._clock,
+                self._changed,
+                self._told,
             )
             self._all[whose.pod] = found
             found.start(self._tasks)

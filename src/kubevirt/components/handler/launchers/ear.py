@@ -93,5 +93,5 @@ def _decoded(text: bytes | str, limit: int, kind: type[T]) -> T:
         raise UserError(f"a message of {len(text)} bytes is too large; {limit} are taken")
     try:
         return msgspec.json.decode(text, type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise UserError(f"the message cannot be understood: {error}") from None

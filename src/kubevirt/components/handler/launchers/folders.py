@@ -31,11 +31,9 @@ class PodFolders:
 def opened(kubelet: Path, pod: str) -> Iterator[PodFolders]:
     """Raises FileNotFoundError where the pod has none, or none any more."""
     with ExitStack() as stack:
-        root = stack.enter_context(Root.open(kubelet))
-        volumes = stack.enter_context(root.root(f"pods/{pod}/{EMPTY_DIRS}"))
-        yield PodFolders(
-            public=stack.enter_context(volumes.root(names.PUBLIC)),
-            sockets=stack.enter_context(volumes.root(names.SOCKETS)),
-            private=stack.enter_context(volumes.root(names.PRIVATE)),
-            container_disks=stack.enter_context(volumes.root(names.CONTAINER_DISKS)),
-        )
+        with Root.open(kubelet) as root, root.root(f"pods/{pod}/{EMPTY_DIRS}") as volumes:
+            public, sockets, private, disks = (
+                stack.enter_context(volumes.root(name))
+                for name in (names.PUBLIC, names.SOCKETS, names.PRIVATE, names.CONTAINER_DISKS)
+            )
+        yield PodFolders(public, sockets, private, disks)

@@ -48,6 +48,7 @@ class PodNetwork:
         self._clock = clock
         self._namespace: Namespace | None = None
         self._server: asyncio.Task[None] | None = None
+        self._started: asyncio.Future[None] | None = None
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -58,7 +59,7 @@ class PodNetwork:
         return tuple(str(each.ip) for each in found)
 
     async def connect(self, vmi: VirtualMachineInstance, door: Door, public: Root) -> None:
-        """Makes it so, or finds that it is so, and serves the guest's DHCP from now on."""
+        """Makes it so, or finds that it is so, and begins to serve the guest's DHCP."""
         if not vmi.spec.domain.devices.interfaces:
             return
         if self._namespace is None:
@@ -70,9 +71,21 @@ class PodNetwork:
             log.debug("network", pod=self._record.whose.pod, change=change)
         _write_cards(public, plans, self._user)
         if self._server is None and any(plan.dhcp for plan in plans):
-            started: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._server = self._tasks.create_task(self._serve(self._namespace, plans, started))
-            await started
+            self._started = asyncio.get_running_loop().create_future()
+            # Whoever waits for it is told what went wrong; if nobody does, it is tried again.
+            self._started.add_done_callback(lambda it: it.cancelled() or it.exception())
+            self._server = self._tasks.create_task(
+                self._serve(self._namespace, plans, self._started)
+            )
+
+    async def answers(self) -> None:
+        """Returns when the guest's DHCP is served, if it is to be. A guest takes longer to ask for it."""
+        if self._started is None:
+            return
+        await asyncio.wait([self._started])
+        if self._started.cancelled():
+            raise NoAnswer("the pod went before its guest's DHCP was served")
+        self._started.result()
 
     async def disconnect(self) -> None:
         """Leaves the pod as its CNI plugin left it, if it is still there: the plugin will want to take
