@@ -8,13 +8,15 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 import kubevirt
 from kubevirt.apiserver.auth.audit_log import AuditLogSettings
 from kubevirt.apiserver.collector.collector import CollectorSettings
 from kubevirt.apiserver.http.kubelets import KubeletSettings
 from kubevirt.apiserver.plugins.service_addresses import ServiceAddressSettings
-from kubevirt.apiserver.server import ServerSettings, serving
+from kubevirt.apiserver.server import ApiServer, ServerSettings, serving
 from kubevirt.base.clock import Clock
 from kubevirt.base.files import Root
 from kubevirt.base.tasks import background
@@ -41,7 +43,6 @@ from kubevirt.embedded.process.nodes import Shared
 from kubevirt.embedded.process.progress import Listener, step
 from kubevirt.embedded.process.settings import LOOPBACK, Settings
 from kubevirt.embedded.process.settings import network as settings_of_network
-from kubevirt.embedded.programs.programs import Place, Programs
 from kubevirt.embedded.runtime.images.settings import ImageSettings
 from kubevirt.embedded.runtime.images.store import ImageStore
 from kubevirt.embedded.runtime.keeper import Keeper
@@ -51,12 +52,19 @@ from kubevirt.host import kvm
 from kubevirt.kube.client import Client
 from kubevirt.virt.install.options import Options, configuration
 
+if TYPE_CHECKING:
+    from kubevirt.embedded.programs.programs import Programs
+
+
+_PROGRAMS: Final = "kubevirt.embedded.programs.programs"
+"""A fifth of all that is loaded: a thread does it while others wait for the disk and the network."""
+
 
 class Cluster:
     """One that runs."""
 
     def __init__(
-        self, networks: Networks, nodes: Sequence[Node], programs: Programs | None
+        self, networks: Networks, nodes: Sequence[Node], programs: "Programs | None"
     ) -> None:
         self._networks = networks
         self._nodes = nodes
@@ -88,6 +96,10 @@ async def running(
 ) -> AsyncIterator[Cluster]:
     network = settings_of_network(home, settings.choices)
     async with AsyncExitStack() as stack:
+        loading = None
+        if settings.has_kubevirt:
+            beside = await stack.enter_async_context(asyncio.TaskGroup())
+            loading = beside.create_task(asyncio.to_thread(import_module, _PROGRAMS))
         with step(listener, "certificates"):
             root = stack.enter_context(Root.open(home.pki))
             known = _identities(home, root, settings, network, clock)
@@ -138,21 +150,13 @@ async def running(
             ]
             current.detail = ", ".join(settings.nodes)
         programs = None
-        if settings.has_kubevirt:
+        if loading is not None:
             with step(listener, "KubeVirt") as current:
                 installer = await clients.of(INSTALLER)
                 done = await install(installer, await _options(home, known), clock)
                 current.detail = "installed" if done.is_new else ""
-                place = Place(
-                    home=home,
-                    url=settings.url,
-                    known=known,
-                    callees=server.callees,
-                    networks=networks,
-                    nodes=settings.nodes,
-                    clock=clock,
-                )
-                programs = Programs(place, installer)
+                await loading
+                programs = _programs(home, settings, known, server, networks, installer, clock)
                 await stack.enter_async_context(programs.running())
         yield Cluster(networks, ready, programs)
 
@@ -196,6 +200,29 @@ def _server(home: Home, settings: Settings, known: Identities) -> ServerSettings
         audit=AuditLogSettings(path=home.audit_log),
         collector=CollectorSettings(root_ca=known.authority.decode()),
     )
+
+
+def _programs(
+    home: Home,
+    settings: Settings,
+    known: Identities,
+    server: ApiServer,
+    networks: Networks,
+    client: Client,
+    clock: Clock,
+) -> "Programs":
+    from kubevirt.embedded.programs.programs import Place, Programs  # noqa: PLC0415  # _PROGRAMS
+
+    place = Place(
+        home=home,
+        url=settings.url,
+        known=known,
+        callees=server.callees,
+        networks=networks,
+        nodes=settings.nodes,
+        clock=clock,
+    )
+    return Programs(place, client)
 
 
 async def _options(home: Home, known: Identities) -> Options:

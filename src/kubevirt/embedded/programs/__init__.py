@@ -4,6 +4,7 @@ They are the same as in a cluster and cannot tell the difference: each has a cli
 that the installation gives to it, and follows the KubeVirt object.
 
 programs.py   what each of them needs here
+doors.py      a way to the virt-handler of a node that has a network of its own
 kept.py       one that fails is started again, and does not end the others
 standing.py   what a user sees of it: the status of the KubeVirt object
 """

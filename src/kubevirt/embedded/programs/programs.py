@@ -18,7 +18,7 @@ from kubevirt.components.controller.settings import Settings as ControllerSettin
 from kubevirt.components.ground.configuration import LiveConfiguration, following
 from kubevirt.components.ground.tls import ClientTls, Files, ServerTls
 from kubevirt.components.handler import handler
-from kubevirt.components.handler.settings import HandlerSettings
+from kubevirt.components.handler.settings import PORT, HandlerSettings
 from kubevirt.components.virtapi.running import Settings as ApiSettings
 from kubevirt.components.virtapi.running import running as serving_api
 from kubevirt.components.virtapi.serving import Doors
@@ -32,6 +32,7 @@ from kubevirt.embedded.process.identities import (
     Identities,
     handler_of,
 )
+from kubevirt.embedded.programs import doors
 from kubevirt.embedded.programs.kept import Kept, Work
 from kubevirt.embedded.programs.standing import Standing
 from kubevirt.embedded.runtime.images import launcher
@@ -140,7 +141,8 @@ class Programs:
             kubelet=kubelet,
             device_plugins=kubelet / "device-plugins",
             records=folder / "virt-handler",
-            address=network.address,
+            address=doors.LOOPBACK if network.namespace else network.address,
+            port=0 if network.namespace else PORT,
         )
         called = ServerTls(
             _files(known, VIRT_HANDLER_SERVING), clients=known.authority_file, is_demanding=True
@@ -148,10 +150,14 @@ class Programs:
         config = known.config(handler_of(node), place.url)
         async with self._standing_on(config) as (client, configuration):
             configuration.add_listener(called.follow)
-            # A node with a network of its own has its address there, where nobody of us can listen.
-            tls = None if network.namespace else called.context
-            async with handler.serving(settings, client, configuration, place.clock, tls=tls):
-                await _stay(kept)
+            async with handler.serving(
+                settings, client, configuration, place.clock, tls=called.context
+            ) as running:
+                if not network.namespace:
+                    await _stay(kept)
+                    return
+                async with doors.led(network.namespace, network.address, PORT, running.port or 0):
+                    await _stay(kept)
 
     @asynccontextmanager
     async def _standing_on(self, config: Config) -> AsyncIterator[tuple[Client, LiveConfiguration]]:
