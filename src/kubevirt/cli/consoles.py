@@ -17,7 +17,7 @@ from kubevirt.base.tasks import background
 from kubevirt.cli import subresources, waiting
 from kubevirt.cli.asking import Session
 from kubevirt.cli.streams import terminal
-from kubevirt.cli.streams.relay import relay
+from kubevirt.cli.streams.relay import Ended, relay
 from kubevirt.cli.streams.stdio import Input, Output
 from kubevirt.cli.targets import Target
 from kubevirt.cli.waiting import Object
@@ -42,11 +42,10 @@ async def attach(target: Target, session: Session, *, timeout_s: float, is_waiti
             " Press Ctrl+] or Ctrl+5 to exit console."
         )
         with terminal.raw(sys.stdin.fileno()):
-            has_escaped = await _talk(target, connection)
-    if not has_escaped:
+            ended = await _talk(target, connection)
+    if ended is Ended.THEIRS:
         _tell(
-            f"\nThe console of {target.name} is closed: its guest has stopped, somebody else has opened it,"
-            " or the input has ended."
+            f"\nThe console of {target.name} is closed: its guest has stopped, or somebody else has opened it."
         )
 
 
@@ -80,16 +79,14 @@ async def _running(target: Target, session: Session, timeout_s: float, *, is_wai
         )
 
 
-async def _talk(target: Target, connection: aiohttp.ClientWebSocketResponse) -> bool:
-    """Whether it was ended by the key for that."""
+async def _talk(target: Target, connection: aiohttp.ClientWebSocketResponse) -> Ended:
     keys = _Keys(Input(sys.stdin.fileno()))
     shown = _Shown(Output(sys.stdout.fileno()))
     try:
         async with background(_hint(target, shown), _until_signalled()):
-            await relay(connection, keys.read, shown.write, linger_s=QUIET_S)
+            return await relay(connection, keys.read, shown.write, linger_s=QUIET_S)
     except _Escaped:
-        return True
-    return False
+        return Ended.OURS
 
 
 class _Escaped(Exception):  # noqa: N818  # it is what a person wanted

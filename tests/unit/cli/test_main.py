@@ -27,7 +27,22 @@ def test_the_version_of_the_client_needs_no_server(capsys: pytest.CaptureFixture
     assert (code, out, err) == (0, f"Client Version: {kubevirt.__version__}\n", "")
 
 
-@pytest.mark.parametrize("words", [("version", "--client"), ("--help",), ("up", "--port", "x")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("version", "--client"),
+        ("--help",),
+        ("up", "--port", "x"),
+        ("start", "--help"),
+        ("stop", "testvm", "--force"),
+        ("console",),
+        ("vnc", "screenshot", "--help"),
+        ("ssh", "--help"),
+        ("create", "vm", "--help"),
+        ("adm", "log-verbosity", "--help"),
+        ("options",),
+    ],
+)
 def test_what_needs_no_server_loads_nothing_of_one(words: tuple[str, ...]) -> None:
     """A command that is loaded late is loaded by its name: the others are not in memory."""
     program = (

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from enum import Enum
 from typing import Final
 
 import aiohttp
@@ -21,16 +22,23 @@ _ENDS: Final = (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSING, aiohttp.WSMs
 _NORMAL: Final = (None, 0, 1000, 1001, 1005)
 
 
+class Ended(Enum):
+    """Which side has."""
+
+    OURS = "ours"
+    THEIRS = "theirs"
+
+
 async def relay(
     connection: aiohttp.ClientWebSocketResponse,
     read: Read,
     write: Write,
     *,
     linger_s: float = LINGER_S,
-) -> None:
+) -> Ended:
     """Until the other side closes, or ours has ended and answers have stopped coming."""
     heard = _Heard()
-    await first_of(
+    return await first_of(
         _outwards(connection, read, heard, linger_s),
         _inwards(connection, write, heard),
     )
@@ -57,18 +65,19 @@ class _Heard:
 
 async def _outwards(
     connection: aiohttp.ClientWebSocketResponse, read: Read, heard: _Heard, linger_s: float
-) -> None:
+) -> Ended:
     while data := await read():
         try:
             await connection.send_bytes(data)
         except (aiohttp.ClientError, ConnectionError):
             break  # it is closed; how, the other direction tells
     await heard.silence(linger_s)
+    return Ended.OURS
 
 
 async def _inwards(
     connection: aiohttp.ClientWebSocketResponse, write: Write, heard: _Heard
-) -> None:
+) -> Ended:
     while True:
         message = await connection.receive()
         if message.type in _ENDS:
@@ -82,3 +91,4 @@ async def _inwards(
             await write(message.data.encode())
     if connection.close_code not in _NORMAL:
         raise Unreachable(f"the connection broke (code {connection.close_code}); try again")
+    return Ended.THEIRS
