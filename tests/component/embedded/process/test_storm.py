@@ -12,7 +12,7 @@ from tests.component.embedded.process.storm import Storm, sandboxes
 from clusterup import waiting
 from kubevirt.base.log import get_logger
 
-KILLS = soak("SOAK_HOME_KILLS", 10)
+KILLS = soak("SOAK_HOME_KILLS", 20)
 
 
 @pytest.mark.timeout(240 + 20 * KILLS)
