@@ -16,9 +16,10 @@ from kubevirt.apiserver.auth.audit_log import AuditLogSettings
 from kubevirt.apiserver.collector.collector import CollectorSettings
 from kubevirt.apiserver.http.kubelets import KubeletSettings
 from kubevirt.apiserver.plugins.service_addresses import ServiceAddressSettings
-from kubevirt.apiserver.server import ApiServer, ServerSettings, serving
+from kubevirt.apiserver.server import ServerSettings, serving
 from kubevirt.base.clock import Clock
 from kubevirt.base.files import Root
+from kubevirt.base.log import Logs
 from kubevirt.base.tasks import background
 from kubevirt.components.ground.installing import install
 from kubevirt.embedded.controllers.controlling import controlling
@@ -43,6 +44,7 @@ from kubevirt.embedded.process.nodes import Shared
 from kubevirt.embedded.process.progress import Listener, step
 from kubevirt.embedded.process.settings import LOOPBACK, Settings
 from kubevirt.embedded.process.settings import network as settings_of_network
+from kubevirt.embedded.programs.place import Place
 from kubevirt.embedded.runtime.images.settings import ImageSettings
 from kubevirt.embedded.runtime.images.store import ImageStore
 from kubevirt.embedded.runtime.keeper import Keeper
@@ -92,7 +94,7 @@ class Cluster:
 
 @asynccontextmanager
 async def running(
-    home: Home, settings: Settings, listener: Listener, clock: Clock
+    home: Home, settings: Settings, listener: Listener, logs: Logs, clock: Clock
 ) -> AsyncIterator[Cluster]:
     network = settings_of_network(home, settings.choices)
     async with AsyncExitStack() as stack:
@@ -156,7 +158,17 @@ async def running(
                 done = await install(installer, await _options(home, known), clock)
                 current.detail = "installed" if done.is_new else ""
                 await loading
-                programs = _programs(home, settings, known, server, networks, installer, clock)
+                place = Place(
+                    home=home,
+                    url=settings.url,
+                    known=known,
+                    callees=server.callees,
+                    networks=networks,
+                    nodes=settings.nodes,
+                    clock=clock,
+                    set_verbosity=logs.set_verbosity,
+                )
+                programs = _programs(place, installer)
                 await stack.enter_async_context(programs.running())
         yield Cluster(networks, ready, programs)
 
@@ -202,26 +214,9 @@ def _server(home: Home, settings: Settings, known: Identities) -> ServerSettings
     )
 
 
-def _programs(
-    home: Home,
-    settings: Settings,
-    known: Identities,
-    server: ApiServer,
-    networks: Networks,
-    client: Client,
-    clock: Clock,
-) -> "Programs":
-    from kubevirt.embedded.programs.programs import Place, Programs  # noqa: PLC0415  # _PROGRAMS
+def _programs(place: Place, client: Client) -> "Programs":
+    from kubevirt.embedded.programs.programs import Programs  # noqa: PLC0415  # _PROGRAMS
 
-    place = Place(
-        home=home,
-        url=settings.url,
-        known=known,
-        callees=server.callees,
-        networks=networks,
-        nodes=settings.nodes,
-        clock=clock,
-    )
     return Programs(place, client)
 
 

@@ -52,7 +52,7 @@ def run(wishes: Wishes, listener: Listener, *, is_apart: bool) -> int:
                 COMPONENT, stream=cast("TextIO", LogFile(home.log, takes_output=is_apart))
             )
             try:
-                asyncio.run(_live(home, settings, listener))
+                asyncio.run(_live(home, settings, listener, logs))
             except BaseException as error:
                 _log.error("the process ends", error=error)
                 raise
@@ -74,7 +74,7 @@ def _check_nodes(home: Home, settings: Settings) -> None:
         )
 
 
-async def _live(home: Home, settings: Settings, listener: Listener) -> None:
+async def _live(home: Home, settings: Settings, listener: Listener, logs: log.Logs) -> None:
     began, clock = monotonic(), SystemClock()
     _open_many_files()
     _read_in_small_pieces()
@@ -91,7 +91,7 @@ async def _live(home: Home, settings: Settings, listener: Listener) -> None:
     if home.process and home.choices.nodes > len(settings.nodes):
         await clearing.clear(home)  # addresses of pods that no node will find again
     async with _cleared_if_it_fails(home) as started:
-        async with cluster.running(home, settings, listener, clock) as parts:
+        async with cluster.running(home, settings, listener, logs, clock) as parts:
             started.open()
             ready = Ready(
                 url=settings.url,

@@ -7,14 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
-from kubevirt.apiserver.callees.callees import Callees
-from kubevirt.base.clock import Clock
-from kubevirt.base.log import get_logger
+from kubevirt.api.configuration import KubeVirtConfiguration
+from kubevirt.base.log import DEFAULT_VERBOSITY, get_logger
 from kubevirt.base.tasks import background
 from kubevirt.components.controller.controlling import VirtController
 from kubevirt.components.controller.settings import Settings as ControllerSettings
+from kubevirt.components.ground import verbosity
 from kubevirt.components.ground.configuration import LiveConfiguration, following
 from kubevirt.components.ground.tls import ClientTls, Files, ServerTls
 from kubevirt.components.handler import handler
@@ -22,8 +20,6 @@ from kubevirt.components.handler.settings import PORT, HandlerSettings
 from kubevirt.components.virtapi.running import Settings as ApiSettings
 from kubevirt.components.virtapi.running import running as serving_api
 from kubevirt.components.virtapi.serving import Doors
-from kubevirt.embedded.home import Home
-from kubevirt.embedded.network.networks import Networks
 from kubevirt.embedded.process.identities import (
     VIRT_API,
     VIRT_API_CALLING,
@@ -34,6 +30,7 @@ from kubevirt.embedded.process.identities import (
 )
 from kubevirt.embedded.programs import doors
 from kubevirt.embedded.programs.kept import Kept, Work
+from kubevirt.embedded.programs.place import Place
 from kubevirt.embedded.programs.standing import Standing
 from kubevirt.embedded.runtime.images import launcher
 from kubevirt.kube.access.config import Config
@@ -45,19 +42,6 @@ READY_S: Final = 30.0
 """For virt-api: without it no machine can be made. The others may come later."""
 
 _log = get_logger(__name__)
-
-
-class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """The home that they are in."""
-
-    home: Home
-    url: str
-    """Of the API server."""
-    known: Identities
-    callees: Callees
-    networks: Networks
-    nodes: Sequence[str]
-    clock: Clock
 
 
 class Programs:
@@ -108,7 +92,15 @@ class Programs:
             serving_api(settings, client=client, clock=place.clock, configuration=configuration),
             self._reached(path),
         ):
+            configuration.add_listener(self._follow_verbosity)
             await _stay(kept)
+
+    def _follow_verbosity(self, now: KubeVirtConfiguration) -> None:
+        """Whoever is to say the most decides: there is one log for all."""
+        programs = [("virt-api", ""), ("virt-controller", "")]
+        programs += [("virt-handler", node) for node in self._place.nodes]
+        levels = (verbosity.of(name, now, DEFAULT_VERBOSITY, node=node) for name, node in programs)
+        self._place.set_verbosity(max(levels))
 
     @asynccontextmanager
     async def _reached(self, path: Path) -> AsyncIterator[None]:
