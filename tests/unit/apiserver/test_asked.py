@@ -16,6 +16,7 @@ VMS = "/apis/kubevirt.io/v1/namespaces/default/virtualmachines"
         ("POST", VMS, "create", ""),
         ("DELETE", VMS, "deletecollection", ""),
         ("GET", f"{VMS}/testvm", "get", "testvm"),
+        ("PUT", VMS, "update", ""),
         ("PUT", f"{VMS}/testvm", "update", "testvm"),
         ("PATCH", f"{VMS}/testvm", "patch", "testvm"),
         ("DELETE", f"{VMS}/testvm", "delete", "testvm"),

@@ -21,6 +21,7 @@ _VERBS: Final = {
     ("POST", True): "create",
     ("POST", False): "create",
     ("PUT", True): "update",
+    ("PUT", False): "update",
     ("PATCH", True): "patch",
     ("DELETE", True): "delete",
     ("DELETE", False): "deletecollection",
