@@ -63,10 +63,10 @@ def settings(folder: Path, *names: str) -> HandlerSettings:
 
 
 @asynccontextmanager
-async def offering(chosen: HandlerSettings) -> AsyncIterator[None]:
+async def offering(chosen: HandlerSettings, *, has_kvm: bool = True) -> AsyncIterator[None]:
     arrivals = Arrivals()
     with arrivals.running():
-        offered = plugins(chosen, arrivals, SystemClock())
+        offered = plugins(chosen, arrivals, SystemClock(), has_kvm=has_kvm)
         async with background(*(each.run() for each in offered)):
             yield
 
@@ -74,6 +74,12 @@ async def offering(chosen: HandlerSettings) -> AsyncIterator[None]:
 async def test_a_node_offers_what_it_has_in_so_many_places(tmp_path: Path) -> None:
     async with a_kubelet(tmp_path) as kubelet, offering(settings(tmp_path, "kvm", "net/tun")):
         await kubelet.has({KVM: (110, 110), TUN: (110, 110)})
+
+
+async def test_a_kvm_that_runs_no_guest_is_not_offered(tmp_path: Path) -> None:
+    chosen = settings(tmp_path, "kvm", "net/tun")
+    async with a_kubelet(tmp_path) as kubelet, offering(chosen, has_kvm=False):
+        await kubelet.has({TUN: (110, 110)})
 
 
 async def test_a_device_that_goes_is_ill_and_one_that_comes_back_is_well(

@@ -18,10 +18,11 @@ from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.scheme import VIRTUAL_MACHINE_INSTANCES
 from kubevirt.base.clock import Clock
+from kubevirt.base.log import get_logger
 from kubevirt.base.tasks import background
 from kubevirt.components.handler import node_labels
 from kubevirt.components.handler.arrivals import Arrivals
-from kubevirt.components.handler.devices.offered import plugins
+from kubevirt.components.handler.devices.offered import KVM, plugins
 from kubevirt.components.handler.heartbeat import Heartbeat
 from kubevirt.components.handler.instances.controller import InstanceController
 from kubevirt.components.handler.instances.events import Events
@@ -32,6 +33,7 @@ from kubevirt.components.handler.settings import HandlerSettings
 from kubevirt.components.handler.web import service as web
 from kubevirt.components.handler.web.guests import Guests
 from kubevirt.components.handler.web.service import WebService
+from kubevirt.host.kvm import acceleration
 from kubevirt.kube.backoff import BackoffSettings, KeyedBackoff
 from kubevirt.kube.client import Client
 from kubevirt.kube.controller import Controller, ControllerSettings
@@ -41,6 +43,8 @@ from kubevirt.kube.key import Key
 from kubevirt.kube.queue import WorkQueue
 from kubevirt.kube.triggers import own
 from kubevirt.virt.instance.names import NODE_LABEL
+
+log = get_logger(__name__)
 
 NAME: Final = "virt-handler"
 BACKOFF: Final = BackoffSettings(base_s=0.02, cap_s=30.0)
@@ -99,12 +103,13 @@ async def serving(
         queue.add(whose.key)
 
     attendants.notify(changed, events.pass_on)
-    offered = plugins(settings, arrivals, clock)
+    has_kvm = await _has_kvm(settings)
+    offered = plugins(settings, arrivals, clock, has_kvm=has_kvm)
     heartbeat = Heartbeat(
         client,
         settings.node,
         clock,
-        labels=_labels(settings),
+        labels=_labels() if has_kvm else {},
         is_ready=lambda: all(each.registrations for each in offered),
     )
     async with AsyncExitStack() as stack:
@@ -123,9 +128,17 @@ async def serving(
         yield Handler(vmis, attendants, controller, heartbeat, port)
 
 
-def _labels(settings: HandlerSettings) -> dict[str, str]:
-    if not (settings.devices / "kvm").exists():
-        return {}
+async def _has_kvm(settings: HandlerSettings) -> bool:
+    """Whether guests run on the hardware; asked of a guest once, and remembered until the next boot."""
+    if not (settings.devices / KVM).exists():
+        return False
+    settings.nodes.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = await acceleration(settings.nodes)
+    log.info("hardware for guests", usable=found.usable, because=found.reason)
+    return found.usable
+
+
+def _labels() -> dict[str, str]:
     return node_labels.labels(Path("/proc/cpuinfo").read_text())
 
 

@@ -32,3 +32,8 @@ class HandlerSettings(msgspec.Struct, frozen=True, kw_only=True):
     clients: frozenset[str] = frozenset({CLIENT})
     """Common names of certificates that may call. Another handler's is not among them: who owns one node
     shall not own the guests of all."""
+
+    @property
+    def nodes(self) -> Path:
+        """What is known of devices, and nodes of our own for them."""
+        return self.records / "devices"
