@@ -80,6 +80,22 @@ async def test_a_guest_outlives_its_handler_and_is_found_by_the_next(node: Node)
             assert node.writes() == 0
 
 
+async def test_a_handler_that_is_killed_leaves_its_guest_to_the_next(node: Node) -> None:
+    async with node.counted() as writes, node.running(a_vmi()) as launcher:
+        async with node.handler_process() as process:
+            await node.phase("Running")
+            qemu = launcher.pid_of("qemu")
+            process.kill()
+            await process.wait()
+        async with node.handler_process():
+            await node.delete()
+            await node.phase("Succeeded")
+            assert await launcher.ended() == 0
+        assert qemu is not None
+        # created, handed over; Running; deleted; Succeeded
+        assert writes == ["", "Scheduled", "Running", "Running", "Succeeded"]
+
+
 async def test_a_guest_that_ends_while_its_handler_is_away_is_told_of_by_the_next(
     node: Node,
 ) -> None:

@@ -73,6 +73,15 @@ FOLDERS = {
 }
 """Of a launcher's pod, by name: where they are inside, outer ones first."""
 
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: test
+contexts: [{{name: test, context: {{cluster: test, user: test}}}}]
+clusters: [{{name: test, cluster: {{server: "{url}"}}}}]
+users: [{{name: test, user: {{token: admin}}}}]
+"""
+
 Object = dict[str, Any]
 
 
@@ -149,17 +158,27 @@ class Node:
 
     @asynccontextmanager
     async def handler_process(self) -> AsyncIterator[commands.Process]:
-        """The same in a process that can be killed."""
-        program = Path(__file__).with_name("handler_program.py")
-        settings = msgspec.json.encode(self.settings(), enc_hook=str).decode()
+        """The program itself, in a process that can be killed."""
+        await _define(self.client, "kubevirts.kubevirt.io")
+        config = self.folder / "kubeconfig"
+        config.write_text(KUBECONFIG.format(url=self.url))
+        settings = self.settings()
+        words = (
+            *("--kubeconfig", str(config), "--hostname-override", NODE),
+            *("--kubelet-root", str(settings.kubelet), "--state-dir", str(settings.records)),
+            *("--device-plugin-dir", str(settings.device_plugins)),
+            *("--listen", "127.0.0.1", "--port", "0"),
+        )
+        module = ("-m", "kubevirt.components.handler.main")
         with (self.folder / "handler.log").open("ab") as output:
             async with commands.spawn(
-                *(sys.executable, str(program), settings, self.url),
-                output=output,
-                env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
-                grace_s=5,
+                sys.executable, *module, *words, output=output, grace_s=5
             ) as process:
-                yield process
+                try:
+                    yield process
+                except BaseException:
+                    sys.stderr.write((self.folder / "handler.log").read_text()[-20000:])
+                    raise
 
     def writes(self) -> int:
         """Of instances, by the handler that runs last, as far as the server took them."""
@@ -385,10 +404,14 @@ def _folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-async def _furnish(client: Client) -> None:
-    name = "virtualmachineinstances.kubevirt.io"
+async def _define(client: Client, name: str) -> None:
     text = files("kubevirt.api.crds").joinpath(f"{name}.json").read_bytes()
-    await client.create(CUSTOM_RESOURCE_DEFINITIONS.raw, msgspec.json.decode(text))
+    with suppress(AlreadyExists):
+        await client.create(CUSTOM_RESOURCE_DEFINITIONS.raw, msgspec.json.decode(text))
+
+
+async def _furnish(client: Client) -> None:
+    await _define(client, "virtualmachineinstances.kubevirt.io")
     with suppress(AlreadyExists):
         await client.create(NAMESPACES.raw, {"metadata": {"name": NAMESPACE}})
     await client.create(NODES.raw, {"metadata": {"name": NODE}})
