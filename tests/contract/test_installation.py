@@ -277,22 +277,29 @@ async def test_a_role_in_one_room_opens_no_other(installed: Client) -> None:
 
 OUR_MATRIX = """
     create               authorization.k8s.io  subjectaccessreviews        apiserver
+    get                  kubevirt.io  virtualmachines                      apiserver controller
     patch                kubevirt.io  virtualmachines                      apiserver controller
     patch                kubevirt.io  virtualmachines/status               apiserver controller
+    create,delete        kubevirt.io  virtualmachines
     create,delete        kubevirt.io  virtualmachineinstances              controller
+    list,watch           kubevirt.io  virtualmachineinstances              controller handler
     patch                kubevirt.io  virtualmachineinstances              apiserver controller handler
+    list                 core         pods                                 apiserver controller
     create,delete        core         pods                                 controller
+    patch                core         pods
     patch                core         pods/status                          controller
     create               core         pods/exec
     get,list,watch       core         secrets
     get                  core         configmaps
     create               core         serviceaccounts/token
-    get                  core         nodes                                apiserver controller handler
-    patch                core         nodes                                controller handler
-    delete               core         nodes
+    get                  core         nodes                                apiserver
+    patch                core         nodes                                handler
+    create,delete        core         nodes
     create               core         events                               controller handler
-    delete               kubevirt.io  virtualmachines
-    patch                kubevirt.io  kubevirts
+    get                  core         persistentvolumeclaims               controller
+    create,patch         core         persistentvolumeclaims
+    create               apps         controllerrevisions                  controller
+    patch,delete         kubevirt.io  kubevirts
     create               rbac.authorization.k8s.io  rolebindings
     get                  coordination.k8s.io  leases
 """

@@ -52,8 +52,12 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """In the namespace of the installation only."""
 
 
+_FOLLOW: Final = ("list", "watch")
 _SETTINGS: Final = Right(
-    "kubevirt.io", ("kubevirts",), READ, "the settings of the moment stand in the KubeVirt object"
+    "kubevirt.io",
+    ("kubevirts",),
+    _FOLLOW,
+    "the settings of the moment stand in the KubeVirt object",
 )
 _EVENTS: Final = Right(
     "", ("events",), ("create", "patch"), "what happens is told to who looks at the object"
@@ -72,7 +76,7 @@ PROGRAMS: Final = (
             Right(
                 "kubevirt.io",
                 ("virtualmachines",),
-                (*READ, "patch"),
+                ("get", "patch"),
                 "start and stop change the run strategy of a machine",
             ),
             Right(
@@ -84,14 +88,14 @@ PROGRAMS: Final = (
             Right(
                 "kubevirt.io",
                 ("virtualmachineinstances",),
-                (*READ, "patch"),
+                ("get", "patch"),
                 "where a guest runs; a stop with a grace period of its own sets it there",
             ),
             Right(
                 "",
                 ("pods",),
-                ("get", "list"),
-                "the address of a node's virt-handler is its pod's",
+                ("list",),
+                "where a node's virt-handler and a guest are: addresses of their pods",
             ),
             Right(
                 "",
@@ -132,7 +136,7 @@ PROGRAMS: Final = (
             Right(
                 "",
                 ("pods",),
-                (*READ, "create", "patch", "delete"),
+                (*READ, "create", "delete"),
                 "each guest has a launcher's pod",
             ),
             Right(
@@ -153,24 +157,6 @@ PROGRAMS: Final = (
                 READ,
                 "a guest waits for its claims; they tell whether it could migrate",
             ),
-            Right(
-                "storage.k8s.io",
-                ("storageclasses",),
-                READ,
-                "a claim that waits for its first pod must not be waited for",
-            ),
-            Right(
-                "",
-                ("namespaces",),
-                READ,
-                "some settings pick machines by labels of their namespace",
-            ),
-            Right(
-                "",
-                ("nodes",),
-                (*READ, "patch"),
-                "a node whose virt-handler is silent is marked as not schedulable",
-            ),
             _EVENTS,
         ),
         at_home=(
@@ -189,28 +175,11 @@ PROGRAMS: Final = (
             Right(
                 "kubevirt.io",
                 ("virtualmachineinstances",),
-                (*READ, "patch"),
+                (*_FOLLOW, "patch"),
                 "from Scheduled on the status of a node's guests is its virt-handler's; "
                 "admission holds it to that node",
             ),
-            Right(
-                "",
-                ("nodes",),
-                (*READ, "patch"),
-                "heartbeat and labels of its node",
-            ),
-            Right(
-                "",
-                ("pods",),
-                READ,
-                "the pods of its node's guests",
-            ),
-            Right(
-                "",
-                ("persistentvolumeclaims",),
-                ("get",),
-                "size and mode of a guest's disks",
-            ),
+            Right("", ("nodes",), ("patch",), "heartbeat and labels of its node"),
             _EVENTS,
         ),
         at_home=(_SETTINGS,),
