@@ -38,4 +38,4 @@ def command(
     )
     switches = [*(["-r"] if is_recursive else []), *(["-p"] if preserves else [])]
     sides = openssh.copy_arguments(here, there, target, username)
-    openssh.become("scp", [*openssh.arguments(target, settings), *switches, *sides])
+    openssh.become("scp", [*openssh.arguments(target, settings), *switches, "--", *sides])

@@ -70,9 +70,14 @@ def test_a_bare_name_is_an_instance_and_the_exit_code_is_sshs(place: Place, reco
     assert argv[3] == f'UserKnownHostsFile="{place.server.folder}/.ssh/kubevirt_known_hosts"'
 
 
+def test_a_token_is_on_no_command_line(place: Place, recorded: Path) -> None:
+    argv = called(place, recorded, "ssh", "testvm", "--token", "s3cr3t")
+    assert not any("s3cr3t" in each for each in argv)
+
+
 def test_scp_copies_both_ways(place: Place, recorded: Path) -> None:
     there = called(place, recorded, "scp", "-r", "--preserve", "./a:b", "jo@vmi/testvm/lab:/tmp/c")
-    assert there[-4:] == ["-r", "-p", "./a:b", "jo@vmi.testvm.lab:/tmp/c"]
+    assert there[-5:] == ["-r", "-p", "--", "./a:b", "jo@vmi.testvm.lab:/tmp/c"]
     here = called(place, recorded, "scp", "vm/testvm:x", "y", "-l", "jo")
     assert here[-2:] == [f"jo@vm.testvm.{place.namespace}:x", "y"]
 
