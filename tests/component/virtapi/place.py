@@ -72,6 +72,8 @@ class Place:
         try:
             if self._daemon:
                 await self._daemon.stop()
+                complaints = [each for each in self.log().splitlines() if _is_complaint(each)]
+                assert not complaints, "\n".join(complaints)
         finally:
             await self.server.stop()
             for each in self._taken:
@@ -83,6 +85,15 @@ class Place:
 
     def log(self) -> str:
         return (self.folder / "virt-api.log").read_text()
+
+    async def kill(self) -> None:
+        """`kill -9` of virt-api."""
+        assert self._daemon
+        await self._daemon.kill()
+
+    def start_again(self) -> None:
+        assert self._daemon
+        self._daemon.start()
 
     # What an installation consists of
 
@@ -209,6 +220,11 @@ class Place:
 
     async def run_kubectl(self, *words: str, **more: Any) -> processes.Outcome:
         return await self.server.run_kubectl(*words, **more)
+
+
+def _is_complaint(line: str) -> bool:
+    """Of a bug. Whatever users do, there is none."""
+    return '"level": "error"' in line or "Traceback" in line or "Warning" in line
 
 
 async def _post(client: Client, path: str, body: Mapping[str, Any]) -> None:
