@@ -30,12 +30,13 @@ class SeenMachine(Struct, frozen=True, kw_only=True):
 
 
 class Crowd:
-    def __init__(self, client: Client, clock: Clock, number: int) -> None:
+    def __init__(self, client: Client, clock: Clock, number: int, *, prefix: str = "vm") -> None:
+        self.client = client
+        self.clock = clock
         self.machines: Informer[SeenMachine] = Informer(
             client, VIRTUAL_MACHINES.read_as(SeenMachine), clock=clock, namespace=NAMESPACE
         )
-        self._client = client
-        self._names = [f"vm-{each:05}" for each in range(number)]
+        self._names = [f"{prefix}-{each:05}" for each in range(number)]
         self._ready: set[str] = set()
         self._changed = asyncio.Event()
         self.machines.add_handler(self._hear)
@@ -79,7 +80,7 @@ class Crowd:
 
     async def _create(self, name: str) -> None:
         vm = msgspec.to_builtins(a_machine(name, NAMESPACE, runStrategy="Always"))
-        await self._client.create(self.machines.resource, vm, NAMESPACE)
+        await self.client.create(self.machines.resource, vm, NAMESPACE)
 
     async def _delete(self, name: str) -> None:
-        await self._client.delete(self.machines.resource, name, NAMESPACE)
+        await self.client.delete(self.machines.resource, name, NAMESPACE)

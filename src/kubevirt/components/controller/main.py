@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from kubevirt.components.controller.controlling import VirtController
-from kubevirt.components.controller.settings import Settings
+from kubevirt.components.controller.settings import INSTANCE_WORKERS, MACHINE_WORKERS, Settings
 from kubevirt.components.ground.flags import parser
 from kubevirt.components.ground.program import Ground, run
 
@@ -38,7 +38,7 @@ def _flags() -> argparse.ArgumentParser:
         PROGRAM, "Makes instances of virtual machines, and pods of instances.", port=PORT
     )
     flags.add_argument("--launcher-image", required=True, help="what guests run in")
-    for kind, number in (("vm", 3), ("vmi", 10)):
+    for kind, number in (("vm", MACHINE_WORKERS), ("vmi", INSTANCE_WORKERS)):
         flags.add_argument(
             f"--{kind}-controller-threads",
             type=int,

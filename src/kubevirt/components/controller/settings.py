@@ -10,6 +10,10 @@ from kubevirt.base.errors import ConfigError
 from kubevirt.kube.leader import ElectionSettings
 
 LEASE: Final = "virt-controller"
+MACHINE_WORKERS: Final = 12
+INSTANCE_WORKERS: Final = 24
+"""Workers are tasks that mostly wait for the server, and no threads: more than upstream's 3 and 10 cost nothing, and a
+server that takes its time does not hold up everybody."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,10 +21,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Of the pods in which guests run."""
     namespace: str = "kubevirt"
     """Of the lease by which one of several leads."""
-    machine_workers: int = 3
-    """Machines that are looked at at the same time. Upstream's number."""
-    instance_workers: int = 10
-    """Instances that are looked at at the same time. Upstream's number."""
+    machine_workers: int = MACHINE_WORKERS
+    """Machines that are looked at at the same time."""
+    instance_workers: int = INSTANCE_WORKERS
+    """Instances that are looked at at the same time."""
     identity: str = msgspec.field(default_factory=lambda: f"{socket.gethostname()}_{uuid.uuid4()}")
     """Who stands for election: this process and no other."""
     election: ElectionSettings = ElectionSettings()

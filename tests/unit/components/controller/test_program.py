@@ -10,7 +10,7 @@ from kubevirt.components.controller.settings import Settings
 def test_the_missions_flags_are_understood() -> None:
     given = _flags().parse_args(["--launcher-image", "a:b", "--port", "8443", "-v", "3"])
     assert (given.launcher_image, given.port, given.verbosity) == ("a:b", 8443, 3)
-    assert (given.vm_controller_threads, given.vmi_controller_threads) == (3, 10)
+    assert (given.vm_controller_threads, given.vmi_controller_threads) == (12, 24)
 
 
 def test_without_a_launcher_there_is_nothing_to_run(capsys: pytest.CaptureFixture[str]) -> None:
