@@ -8,9 +8,9 @@ The ConfigMap is the one that every aggregated API reads. Without it nobody is b
 fail.
 """
 
-import tempfile
+import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Final
 
@@ -36,9 +36,14 @@ PATIENCE_S: Final = 60.0
 
 
 class Published:
-    def __init__(self, folder: Path) -> None:
-        self.authority = folder / "front-proxy-ca.crt"
+    def __init__(self) -> None:
+        # In memory: whoever is killed leaves nothing behind.
+        self._file = os.memfd_create("front-proxy-ca")
+        self.authority = Path(f"/proc/self/fd/{self._file}")
         self._proxy: FrontProxy | None = None
+
+    def close(self) -> None:
+        os.close(self._file)
 
     def __call__(self) -> FrontProxy | None:
         return self._proxy
@@ -55,8 +60,12 @@ class Published:
             self._proxy = None
             log.warning("what is published of the front proxy cannot be read", reason=str(error))
             return
-        _replace(self.authority, found.data[AUTHORITY].encode())
+        self._write(found.data[AUTHORITY].encode())
         self._proxy = proxy
+
+    def _write(self, content: bytes) -> None:
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, content, 0)
 
 
 def _read(found: ConfigMap) -> FrontProxy | None:
@@ -78,13 +87,6 @@ def _list(text: str) -> tuple[str, ...]:
     return msgspec.json.decode(text or "[]", type=tuple[str, ...])
 
 
-def _replace(path: Path, content: bytes) -> None:
-    """At once: whoever reads it meanwhile has the old one or the new one."""
-    beside = path.with_suffix(".new")
-    beside.write_bytes(content)
-    beside.replace(path)
-
-
 @asynccontextmanager
 async def following(source: Source, clock: Clock) -> AsyncIterator[Published]:
     """Known from the first line of the body on. Raises `Retry` if the server does not say it in time."""
@@ -95,8 +97,7 @@ async def following(source: Source, clock: Clock) -> AsyncIterator[Published]:
         namespace=NAMESPACE,
         field_selector=f"metadata.name={NAME}",
     )
-    with tempfile.TemporaryDirectory(prefix="virt-api-") as folder:
-        published = Published(Path(folder))
+    with closing(Published()) as published:
         maps.add_handler(published.heed)
         async with background(maps.run()):
             try:

@@ -1,6 +1,7 @@
 """Who the front proxy is, followed: known, changed, gone."""
 
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -12,13 +13,18 @@ from kubevirt.components.virtapi.identity import FrontProxy
 from kubevirt.kube.cache.store import Change
 
 
+@pytest.fixture
+def found() -> Iterator[Published]:
+    with closing(Published()) as made:
+        yield made
+
+
 def published(**data: str) -> Change[Any]:
     names = {key.replace("_", "-"): value for key, value in data.items()}
     return Change(None, ConfigMap(metadata=ObjectMeta(name=NAME), data={AUTHORITY: "PEM", **names}))
 
 
-def test_what_is_published_is_known(tmp_path: Path) -> None:
-    found = Published(tmp_path)
+def test_what_is_published_is_known(found: Published) -> None:
     assert found() is None
     found.heed(
         published(
@@ -33,13 +39,13 @@ def test_what_is_published_is_known(tmp_path: Path) -> None:
     assert found.authority.read_text() == "PEM"
 
 
-def test_a_new_authority_takes_the_place_of_the_old(tmp_path: Path) -> None:
-    found = Published(tmp_path)
-    found.heed(published())
-    before = found.authority.stat().st_ino
+def test_a_new_authority_takes_the_place_of_the_old(found: Published) -> None:
+    found.heed(published(**{"requestheader-client-ca-file": "A LONGER ONE"}))
+    before = found.authority.stat()
     found.heed(published(**{"requestheader-client-ca-file": "OTHER"}))
     assert found.authority.read_text() == "OTHER"
-    assert found.authority.stat().st_ino != before
+    after = found.authority.stat()
+    assert (after.st_size, after.st_mtime_ns) != (before.st_size, before.st_mtime_ns)
 
 
 @pytest.mark.parametrize(
@@ -51,8 +57,7 @@ def test_a_new_authority_takes_the_place_of_the_old(tmp_path: Path) -> None:
     ],
     ids=["gone", "unreadable", "no authority"],
 )
-def test_whoever_is_not_known_is_not_believed(tmp_path: Path, change: Change[Any]) -> None:
-    found = Published(tmp_path)
+def test_whoever_is_not_known_is_not_believed(found: Published, change: Change[Any]) -> None:
     found.heed(published())
     found.heed(change)
     assert found() is None
