@@ -8,8 +8,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import kubevirt
 from kubevirt.apiserver.auth.audit_log import AuditLogSettings
@@ -21,7 +20,6 @@ from kubevirt.base.clock import Clock
 from kubevirt.base.files import Root
 from kubevirt.base.log import Logs
 from kubevirt.base.tasks import background
-from kubevirt.components.ground.installing import install
 from kubevirt.embedded.controllers.controlling import controlling
 from kubevirt.embedded.controllers.endpoints.controller import following
 from kubevirt.embedded.home import Home, Process, boot_id
@@ -45,21 +43,16 @@ from kubevirt.embedded.process.progress import Listener, step
 from kubevirt.embedded.process.settings import LOOPBACK, Settings
 from kubevirt.embedded.process.settings import network as settings_of_network
 from kubevirt.embedded.programs.place import Place
+from kubevirt.embedded.programs.start import Start
 from kubevirt.embedded.runtime.images.settings import ImageSettings
 from kubevirt.embedded.runtime.images.store import ImageStore
 from kubevirt.embedded.runtime.keeper import Keeper
 from kubevirt.embedded.scheduler.scheduler import scheduling
 from kubevirt.embedded.storage.controller import StorageController
-from kubevirt.host import kvm
 from kubevirt.kube.client import Client
-from kubevirt.virt.install.options import Options, configuration
 
 if TYPE_CHECKING:
     from kubevirt.embedded.programs.programs import Programs
-
-
-_PROGRAMS: Final = "kubevirt.embedded.programs.programs"
-"""A fifth of all that is loaded: a thread does it while others wait for the disk and the network."""
 
 
 class Cluster:
@@ -98,10 +91,8 @@ async def running(
 ) -> AsyncIterator[Cluster]:
     network = settings_of_network(home, settings.choices)
     async with AsyncExitStack() as stack:
-        loading = None
-        if settings.has_kubevirt:
-            beside = await stack.enter_async_context(asyncio.TaskGroup())
-            loading = beside.create_task(asyncio.to_thread(import_module, _PROGRAMS))
+        beside = await stack.enter_async_context(asyncio.TaskGroup())
+        kubevirt_start = Start(beside) if settings.has_kubevirt else None
         with step(listener, "certificates"):
             root = stack.enter_context(Root.open(home.pki))
             known = _identities(home, root, settings, network, clock)
@@ -112,6 +103,8 @@ async def running(
             )
             current.detail = server.url
         clients = Clients(known, settings.url, clock, stack)
+        if kubevirt_start:
+            kubevirt_start.install(home, known, await clients.of(INSTALLER), clock)
         # From here on there are things that outlive us.
         home.remember(settings.choices)
         home.enter(_entry(settings, clock))
@@ -152,12 +145,8 @@ async def running(
             ]
             current.detail = ", ".join(settings.nodes)
         programs = None
-        if loading is not None:
+        if kubevirt_start:
             with step(listener, "KubeVirt") as current:
-                installer = await clients.of(INSTALLER)
-                done = await install(installer, await _options(home, known), clock)
-                current.detail = "installed" if done.is_new else ""
-                await loading
                 place = Place(
                     home=home,
                     url=settings.url,
@@ -168,7 +157,8 @@ async def running(
                     clock=clock,
                     set_verbosity=logs.set_verbosity,
                 )
-                programs = _programs(place, installer)
+                programs, installed = await kubevirt_start.programs(place)
+                current.detail = "installed" if installed.is_new else ""
                 await stack.enter_async_context(programs.running())
         yield Cluster(networks, ready, programs)
 
@@ -212,19 +202,6 @@ def _server(home: Home, settings: Settings, known: Identities) -> ServerSettings
         audit=AuditLogSettings(path=home.audit_log),
         collector=CollectorSettings(root_ca=known.authority.decode()),
     )
-
-
-def _programs(place: Place, client: Client) -> "Programs":
-    from kubevirt.embedded.programs.programs import Programs  # noqa: PLC0415  # _PROGRAMS
-
-    return Programs(place, client)
-
-
-async def _options(home: Home, known: Identities) -> Options:
-    """Guests run on the hardware where they can; images of their disks are mounted as they are."""
-    found = await kvm.acceleration(home.path)
-    chosen = configuration(is_emulated=not found.usable, feature_gates=["ImageVolume"])
-    return Options(authority=known.authority, configuration=chosen)
 
 
 def _entry(settings: Settings, clock: Clock) -> Process:

@@ -3,6 +3,7 @@
 They are the same as in a cluster and cannot tell the difference: each has a client under its own name, with the rights
 that the installation gives to it, and follows the KubeVirt object.
 
+start.py      how they come into a home that starts
 place.py      what a home has for them
 programs.py   what each of them needs here
 doors.py      a way to the virt-handler of a node that has a network of its own

@@ -2,20 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.base.log import DEFAULT_VERBOSITY, get_logger
 from kubevirt.base.tasks import background
-from kubevirt.components.controller.controlling import VirtController
-from kubevirt.components.controller.settings import Settings as ControllerSettings
 from kubevirt.components.ground import verbosity
 from kubevirt.components.ground.configuration import LiveConfiguration, following
 from kubevirt.components.ground.tls import ClientTls, Files, ServerTls
-from kubevirt.components.handler import handler
 from kubevirt.components.handler.settings import PORT, HandlerSettings
 from kubevirt.components.virtapi.running import Settings as ApiSettings
 from kubevirt.components.virtapi.running import running as serving_api
@@ -40,6 +38,10 @@ from kubevirt.virt.install.options import NAMESPACE
 
 READY_S: Final = 30.0
 """For virt-api: without it no machine can be made. The others may come later."""
+
+_CONTROLLER: Final = "kubevirt.components.controller.controlling"
+_HANDLER: Final = "kubevirt.components.handler.handler"
+"""Each takes a while to load, which a thread can do."""
 
 _log = get_logger(__name__)
 
@@ -114,6 +116,12 @@ class Programs:
 
     async def _run_controller(self, kept: Kept) -> None:
         place = self._place
+        await self._loaded(_CONTROLLER)
+        from kubevirt.components.controller.controlling import VirtController  # noqa: PLC0415
+        from kubevirt.components.controller.settings import (  # noqa: PLC0415
+            Settings as ControllerSettings,
+        )
+
         # The lock of the home has one holder, so a lease that a process left that died is ours, too.
         settings = ControllerSettings(
             launcher_image=launcher.NAME, identity=f"embedded_{place.home.id}"
@@ -126,6 +134,9 @@ class Programs:
 
     async def _run_handler(self, node: str, kept: Kept) -> None:
         place, known = self._place, self._place.known
+        await self._loaded(_HANDLER)
+        from kubevirt.components.handler import handler  # noqa: PLC0415
+
         folder, network = place.home.node(node), place.networks.node(node)
         kubelet = folder / "root/var/lib/kubelet"
         settings = HandlerSettings(
@@ -150,6 +161,13 @@ class Programs:
                     return
                 async with doors.led(network.namespace, network.address, PORT, running.port or 0):
                     await _stay(kept)
+
+    async def _loaded(self, module: str) -> None:
+        """When virt-api is at work, for whom a start waits, or has had its time."""
+        with suppress(TimeoutError):
+            async with self._place.clock.timeout(READY_S):
+                await self._api.ready.wait()
+        await asyncio.to_thread(import_module, module)
 
     @asynccontextmanager
     async def _standing_on(self, config: Config) -> AsyncIterator[tuple[Client, LiveConfiguration]]:
