@@ -15,7 +15,9 @@ from tests.component.controller.house import House
 from clusterup import processes, waiting
 from kubevirt.api.scheme import LEASES, VIRTUAL_MACHINES
 from kubevirt.components.controller.controlling import VirtController
+from kubevirt.components.controller.settings import LEASE
 from kubevirt.kube.cache.store import controller_uid
+from kubevirt.kube.patches import MergePatch
 from kubevirt.testing.builders import a_machine
 
 PROGRAM = Path(__file__).parent / "program.py"
@@ -113,6 +115,25 @@ async def test_of_two_controllers_one_acts_and_the_other_takes_over(house: House
             await house.until_word("last", "Running")
             await house.settle()
             assert Counter(house.writes()[len(before) :])["create pods 201"] == 1
+
+
+async def test_a_controller_from_whom_the_lease_is_taken_stands_again(house: House) -> None:
+    async with house.controlled(identity="one") as one, house.with_nodes():
+        await waiting.until(_leads(one), limit_s=60, what="one leads")
+        await house.create(a_machine("before", house.namespace, runStrategy="Always"))
+        await house.until_word("before", "Running")
+        thief = {"holderIdentity": "thief", "renewTime": "2030-01-01T00:00:00.000000Z"}
+        patch = MergePatch({"spec": thief})
+        await house.client.patch(LEASES, LEASE, patch, house.namespace)
+
+        async def follows() -> bool:
+            return not one.elector.is_leader
+
+        await waiting.until(follows, limit_s=60, what="one leads no more")
+        await house.create(a_machine("after", house.namespace, runStrategy="Always"))
+        await house.until_word("after", "Running")
+        assert one.elector.is_leader
+        assert one.machines.controller.outcomes["bug"] == 0
 
 
 def _leads(controller: VirtController) -> Callable[[], Awaitable[bool]]:
