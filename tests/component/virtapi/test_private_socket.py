@@ -11,6 +11,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from multidict import CIMultiDict
 from tests.component.virtapi.machines import Machines
 from tests.component.virtapi.place import GROUP_PATH
 from tests.component.virtapi.stand_in_handler import StandInHandler
@@ -92,6 +93,19 @@ async def test_and_they_have_to_be_allowed(
     code, body = await asked(session, "PUT", path, {"X-Remote-User": "jane"})
     assert (code, json.loads(body)["reason"]) == (401, "Unauthorized")
     assert "testvm" in json.loads(body)["message"] or "denied" in json.loads(body)["message"]
+
+
+async def test_somebody_may_be_in_many_groups(
+    session: aiohttp.ClientSession, machines: Machines
+) -> None:
+    await machines.machine(runStrategy="Manual")
+    path = machines.call("virtualmachines", "testvm", "start")
+    groups = [("X-Remote-Group", f"group-{number}") for number in range(400)]
+    headers = CIMultiDict(
+        [("X-Remote-User", "root"), *groups, ("X-Remote-Group", "system:masters")]
+    )
+    async with session.put(path, headers=headers) as answer:
+        assert answer.status == 202
 
 
 async def test_the_verb_is_part_of_the_call(

@@ -30,8 +30,10 @@ HANDSHAKE_S: Final = 10.0
 CONNECTIONS: Final = 4000
 """Consoles stay open for hours; a crowd that only wants to keep the door busy is let go."""
 IDLE_S: Final = 90.0
-LINE_BYTES: Final = 64 << 10
-"""Of one header: somebody may be in many groups, and have much to say of themselves."""
+LINE_BYTES: Final = 16 << 10
+"""Of one header, or of the first line."""
+HEADERS: Final = 512
+"""Somebody may be in many groups, each with a header of its own."""
 STALLED_S: Final = 4 * 3600
 """For a peer that takes nothing: a person may leave a pager alone for long."""
 
@@ -116,6 +118,7 @@ class _Gate(web.Server):
             keepalive_timeout=IDLE_S,
             max_line_size=LINE_BYTES,
             max_field_size=LINE_BYTES,
+            max_headers=HEADERS,
             auto_decompress=False,
         )
 
