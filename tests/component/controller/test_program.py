@@ -69,6 +69,8 @@ async def test_the_program_leads_makes_a_machine_run_and_tells_how_it_is(
             f'kubevirt_vm_info{{name="testvm",namespace="{house.namespace}",status="running"}} 1.0'
         )
         assert words in figures
+        name = "kubevirt_vmi_phase_transition_time_from_creation_seconds"
+        assert f'{name}_count{{phase="Running"}} 1.0' in figures
         assert 'kubevirt_workqueue_depth{name="virt-controller-vmi"}' in figures
         await program.stop(signal.SIGTERM)
         assert "stopping" in program.log.read_text()

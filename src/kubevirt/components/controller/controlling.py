@@ -16,7 +16,7 @@ from kubevirt.base.tasks import background
 from kubevirt.components.controller.caches import Caches
 from kubevirt.components.controller.instances.controller import InstanceController
 from kubevirt.components.controller.machines.controller import MachineController
-from kubevirt.components.controller.metrics import figures
+from kubevirt.components.controller.metrics import Transitions, figures
 from kubevirt.components.controller.settings import LEASE, Settings
 from kubevirt.kube.client import Client
 from kubevirt.kube.events import EventRecorder
@@ -88,6 +88,7 @@ class VirtController:
         metrics.add_controller(self.machines.controller)
         metrics.add_controller(self.instances.controller)
         metrics.add(lambda: figures(self.caches, self._configuration()))
+        metrics.add(Transitions(self.caches, self._clock).figures)
         health.add("caches", self._lagging)
 
     def _lagging(self) -> str:
