@@ -64,7 +64,7 @@ KNOWN = (
         options=["--server=embedded", "--dist=loadgroup"],
         waits=1,
     ),
-    Suite("component", waits=2),
+    Suite("component", programs=["--light"], options=["--dist=loadgroup"], waits=2),
     Suite("sim"),
     Suite("guest", waits=1),
     Suite("pods", programs=["--light"], needs_root=True, options=["--home=embedded"], waits=1),

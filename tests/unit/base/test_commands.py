@@ -470,6 +470,8 @@ ARGUED = {
     "components/launcher/preparer.py: os.fork",
     # `virtctl up` leaves the process of a home behind, and nobody is left to wait for it.
     "embedded/process/daemon.py: os.posix_spawn",
+    # `virtctl ssh` becomes ssh: the terminal, the signals and the exit code are its own.
+    "cli/openssh.py: os.execve",
 }
 
 
