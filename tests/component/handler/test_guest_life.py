@@ -6,6 +6,7 @@ These guests have no system: their firmware looks for one as long as they live.
 import asyncio
 import os
 import shutil
+import signal
 from collections.abc import AsyncIterator
 
 import pytest
@@ -127,6 +128,22 @@ async def test_a_launcher_that_vanished_takes_its_instance_with_it(
         os.kill(launcher.pid, 9)
         vmi = await node.phase("Failed")
         assert conditions(vmi)["Synchronized"] == ("False", "LauncherUnresponsive")
+
+
+async def test_a_guest_that_was_given_up_is_ended_when_its_launcher_answers_again(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(attendant, "LOST_S", 3.0)
+    monkeypatch.setattr(attendant, "PING_S", 0.5)
+    async with node.handler() as handler, node.running(a_vmi()) as launcher:
+        await node.phase("Running")
+        manager = launcher.kill("manager", signal.SIGSTOP)
+        vmi = await node.phase("Failed")
+        assert conditions(vmi)["Synchronized"] == ("False", "LauncherUnresponsive")
+        assert launcher.pid_of("qemu"), "nobody could end it"
+        os.kill(manager, signal.SIGCONT)
+        assert await launcher.ended(200) == 0
+        await launcher.until(lambda: not list(handler.attendants))
 
 
 async def test_the_guest_of_an_instance_that_is_gone_is_ended(node: Node) -> None:

@@ -103,6 +103,8 @@ class InstanceController:
             step = tending.decide(vmi, _tended(vmi, attendant, self._clock))
             await self._act(key, vmi, attendant, step)
             times_s.append(step.look_again_s)
+        if phases.is_final(vmi):  # until its launcher is gone, too
+            times_s.append(KILL_AGAIN_S)
         waits_s = [each for each in times_s if each is not None]
         return After(min(waits_s)) if waits_s else DONE
 
@@ -220,7 +222,8 @@ def _patience_s(vmi: VirtualMachineInstance, attendant: Attendant, clock: Clock)
     """How long to wait for the launcher to answer before anything is told; None if it need not be."""
     away_s = attendant.unanswered_s
     if away_s is not None:
-        return None if attendant.is_gone else max(attendant.patience_s - away_s, 0.1)
+        is_decided = attendant.is_over or attendant.is_lost
+        return None if is_decided else max(attendant.patience_s - away_s, 0.1)
     if attendant.report is None and vmi.status.phase == phases.RUNNING:
         left_s = LOST_S - (clock.monotonic() - attendant.answered_at)
         return left_s if left_s > 0 else None

@@ -122,8 +122,8 @@ class Attendant:
 
     @property
     def is_gone(self) -> bool:
-        """Nobody is there any more, and nobody will come."""
-        return self.door is None and (self.is_over or self.is_lost)
+        """Nobody is there any more, and nobody will come. One that is merely lost may still have a guest."""
+        return self.door is None and (self.is_over or (self.is_lost and not self.has_folder))
 
     def was_running(self) -> None:
         """The instance has run here before: its launcher should answer soon."""
