@@ -19,8 +19,10 @@ def keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
-def chosen(remembered: Choices | None = None, **said: int) -> Settings:
-    return choose(Wishes(home=Path("/home"), **said), remembered or Choices())
+def chosen(
+    remembered: Choices | None = None, *, port: int | None = None, nodes: int | None = None
+) -> Settings:
+    return choose(Wishes(home=Path("/home"), port=port, nodes=nodes), remembered or Choices())
 
 
 def test_nothing_said_gives_one_node_on_the_usual_port() -> None:
