@@ -9,12 +9,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
-from kubevirt.base.tasks import first_of
 from kubevirt.host.net.netns import Namespace
 
 LOOPBACK: Final = "127.0.0.1"
 _PIECE: Final = 64 << 10
 _CONNECT_S: Final = 10.0
+
+_Line = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @asynccontextmanager
@@ -41,24 +42,31 @@ async def led(namespace: str, address: str, port: int, inside: int) -> AsyncIter
 
 
 async def _lead(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, inside: int) -> None:
+    """Whoever came sees a connection that ends if there is nobody behind the door."""
     try:
-        with suppress(OSError, TimeoutError):  # whoever came sees a connection that ends
-            await _join(reader, writer, inside)
+        with suppress(OSError, TimeoutError):
+            async with asyncio.timeout(_CONNECT_S):
+                there, back = await asyncio.open_connection(LOOPBACK, inside)
+            try:
+                await _join((reader, writer), (there, back))
+            finally:
+                back.close()
     finally:
         writer.close()
 
 
-async def _join(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, inside: int) -> None:
-    async with asyncio.timeout(_CONNECT_S):
-        there, back = await asyncio.open_connection(LOOPBACK, inside)
+async def _join(one: _Line, other: _Line) -> None:
     try:
-        await first_of(_pass_on(reader, back), _pass_on(there, writer))
-    finally:
-        back.close()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(_pass_on(one[0], other[1]))
+            tasks.create_task(_pass_on(other[0], one[1]))
+    except* OSError:
+        pass  # one of them left without a word, so the other one is left alone, too
 
 
 async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Until one of them leaves: then there is nobody left to talk to."""
+    """Until there is no more; the other way goes on until its own end."""
     while piece := await reader.read(_PIECE):
         writer.write(piece)
         await writer.drain()
+    writer.write_eof()
