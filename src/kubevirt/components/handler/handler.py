@@ -23,6 +23,7 @@ from kubevirt.base.tasks import background
 from kubevirt.components.handler import node_labels
 from kubevirt.components.handler.arrivals import Arrivals
 from kubevirt.components.handler.devices.offered import KVM, plugins
+from kubevirt.components.handler.devices.plugin import DevicePlugin
 from kubevirt.components.handler.heartbeat import Heartbeat
 from kubevirt.components.handler.instances.controller import InstanceController
 from kubevirt.components.handler.instances.events import Events
@@ -75,9 +76,8 @@ async def serving(
     """Looks after the node's guests while the body runs; they go on without it. `tls` is for those who
     call: without it nobody can.
     """
-    records = Records(settings.records)
     arrivals = Arrivals()
-    attendants = Attendants(settings, records, arrivals, clock)
+    attendants = Attendants(settings, Records(settings.records), arrivals, clock)
     recorder = EventRecorder(client, component=NAME, host=settings.node, clock=clock)
     events = Events(recorder)
     vmis = Informer(
@@ -89,29 +89,13 @@ async def serving(
     instances = InstanceController(
         settings.node, client, vmis, attendants, events, configuration, clock
     )
-    queue: WorkQueue[Key] = WorkQueue(NAME, clock, backoff=KeyedBackoff(BACKOFF))
-    controller = Controller(
-        NAME,
-        instances.reconcile,
-        clock=clock,
-        queue=queue,
-        settings=ControllerSettings(workers=settings.workers),
-    )
-    controller.watch(vmis, own)
+    controller = _controller(instances, vmis, settings, clock)
 
     def changed(whose: Identity) -> None:
-        queue.add(whose.key)
+        controller.queue.add(whose.key)
 
     attendants.notify(changed, events.pass_on)
-    has_kvm = await _has_kvm(settings)
-    offered = plugins(settings, arrivals, clock, has_kvm=has_kvm)
-    heartbeat = Heartbeat(
-        client,
-        settings.node,
-        clock,
-        labels=_labels() if has_kvm else {},
-        is_ready=lambda: all(each.registrations for each in offered),
-    )
+    offered, heartbeat = await _node(settings, client, arrivals, clock)
     async with AsyncExitStack() as stack:
         stack.enter_context(arrivals.running())
         await stack.enter_async_context(attendants.running())
@@ -126,6 +110,39 @@ async def serving(
             service = WebService(Guests(vmis, attendants), settings, clock)
             port = await stack.enter_async_context(web.serving(service, settings, tls))
         yield Handler(vmis, attendants, controller, heartbeat, port)
+
+
+def _controller(
+    instances: InstanceController,
+    vmis: Informer[VirtualMachineInstance],
+    settings: HandlerSettings,
+    clock: Clock,
+) -> Controller[Key]:
+    controller: Controller[Key] = Controller(
+        NAME,
+        instances.reconcile,
+        clock=clock,
+        queue=WorkQueue(NAME, clock, backoff=KeyedBackoff(BACKOFF)),
+        settings=ControllerSettings(workers=settings.workers),
+    )
+    controller.watch(vmis, own)
+    return controller
+
+
+async def _node(
+    settings: HandlerSettings, client: Client, arrivals: Arrivals, clock: Clock
+) -> tuple[list[DevicePlugin], Heartbeat]:
+    """What the node offers to guests, and how the cluster hears of it."""
+    has_kvm = await _has_kvm(settings)
+    offered = plugins(settings, arrivals, clock, has_kvm=has_kvm)
+    heartbeat = Heartbeat(
+        client,
+        settings.node,
+        clock,
+        labels=_labels() if has_kvm else {},
+        is_ready=lambda: all(each.registrations for each in offered),
+    )
+    return offered, heartbeat
 
 
 async def _has_kvm(settings: HandlerSettings) -> bool:
