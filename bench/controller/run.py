@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -57,6 +58,8 @@ def main() -> int:
 
 async def measure(number: int, kind: str) -> str:
     """The table; the whole result is in a file."""
+    if (running := asyncio.current_task()) is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
     say = progress.Progress("bench", sys.stderr)
     facts = machine.facts()
     server = EmbeddedServer() if kind == "embedded" else LightCluster()
