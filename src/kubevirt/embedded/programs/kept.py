@@ -67,6 +67,7 @@ class Kept:
         try:
             await self._work(self)
         except Exception as error:  # whatever it is, the others go on
+            _check_that_we_go_on()
             log.exception("a program failed and is started again", program=self.name)
             return str(error) or type(error).__name__
         log.error("a program ended by itself and is started again", program=self.name)
@@ -77,3 +78,10 @@ class Kept:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
+
+
+def _check_that_we_go_on() -> None:
+    """A group of tasks that is told to end while one of them fails tells of the failure only."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError

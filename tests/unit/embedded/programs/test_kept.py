@@ -86,3 +86,26 @@ async def test_one_that_is_ended_stays_so(clock: Clock) -> None:
         await clock.sleep(100)
         assert len(program.starts) == 1
         assert not kept.is_at_work
+
+
+async def test_one_that_fails_while_it_is_told_to_end_is_not_started_again(clock: Clock) -> None:
+    starts: list[float] = []
+
+    async def fails_at_the_end() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await clock.sleep(1)
+            raise Retry("the network is gone already")
+
+    async def work(kept: Kept) -> None:
+        starts.append(clock.monotonic())
+        with kept.at_work():
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(fails_at_the_end())
+
+    kept = Kept("virt-handler", work, clock, lambda: None)
+    async with asyncio.timeout(100), background(kept.run()):
+        await kept.ready.wait()
+        await clock.sleep(1)
+    assert len(starts) == 1
