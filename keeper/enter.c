@@ -85,6 +85,18 @@ static void use_own_nothing(void)
     }
 }
 
+/* Whoever started the home may have been deaf to some signals, as a job in the background is to ^C; a
+ * shell could then never be interrupted. */
+static void hear_everything(void)
+{
+    sigset_t none;
+
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
 int enter(int count, char **words)
 {
     if (count < 8 || strcmp(words[6], "--"))
@@ -103,6 +115,7 @@ int enter(int count, char **words)
     if (chdir(words[5]))
         fail(CANNOT, "cannot work in", words[5]);
     umask(022);
+    hear_everything();
     fcntl(FAILURE, F_SETFD, FD_CLOEXEC);
     close_range(LOCK, STATUS, 0);
     close_range(SELF, ~0U, 0);

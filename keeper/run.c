@@ -102,7 +102,6 @@ static pid_t start(int groups, char **words, const sigset_t *before)
         dup2(ends[0][1], STDOUT_FILENO);
         dup2(ends[1][1], STDERR_FILENO);
         sigprocmask(SIG_SETMASK, before, NULL);
-        signal(SIGPIPE, SIG_DFL);
         execvp(sandbox[0], sandbox);
         fail(CANNOT, "cannot start", sandbox[0]);
     }

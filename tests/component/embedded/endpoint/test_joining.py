@@ -42,6 +42,14 @@ async def attempt(attempts: Path, keeper: Keeper) -> Attempt:
 
 
 @pytest.fixture
+def deaf() -> Iterator[None]:
+    """To ^C, as a job of a shell's background is."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture
 def mark() -> str:
     """A word by which the processes of one test are known."""
     return f"kvpy-test-{uuid.uuid4().hex}"
@@ -262,6 +270,14 @@ async def test_a_key_on_a_terminal_interrupts(attempt: Attempt, keeper: Keeper) 
         await until_shown(command.stdout, b"caught")
         async with asyncio.timeout(LIMIT_S):
             assert await command.wait() == 5
+
+
+async def test_a_shell_is_interrupted_though_its_home_was_started_in_the_background(
+    deaf: None, attempts: Path, keeper: Keeper
+) -> None:
+    attempt = await started(attempts / "0", keeper, WAITING)
+    script = "trap 'echo caught; exit 5' INT; kill -INT $$; echo deaf"
+    assert (await said(attempt, keeper, script)).output == b"caught\n"
 
 
 async def test_a_terminal_is_of_the_user_of_the_container(attempts: Path, keeper: Keeper) -> None:
