@@ -35,7 +35,9 @@ settings.load_profile("house")
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "virtual_time: runs under a VirtualTimeLoop")
     # Whoever ends a run, by whatever signal that can be heard: what its tests have made is taken away.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Programs of tests inherit it, too: those of a run in the background would be deaf to ^C.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.default_int_handler)
 
 
 def pytest_sessionstart() -> None:

@@ -35,6 +35,7 @@ async def test_a_guest_that_is_left_behind_runs_on_and_is_adopted_again(house: H
     words = "#!/bin/sh\necho 'a' && echo <b> \u2028 ä"
     seed = {"name": "seed", "cloudInitNoCloud": {"userData": words}}
     guest = {"volumes": [*GUEST["volumes"], seed]}
+    await house.collects_instances()
     async with house.controlled(), house.with_nodes():
         vm = a_machine(namespace=house.namespace, guest=guest, runStrategy="Always")
         await house.create(vm)
