@@ -18,8 +18,9 @@ class Line:
     theirs: str = ""
     ratio: float | None = None
     """Ours to theirs."""
-    target: str
-    is_reached: bool
+    target: str = ""
+    """Nothing, where a figure is only told."""
+    is_reached: bool = True
 
 
 def table(ours: str, theirs: str, lines: Iterable[Line]) -> str:
@@ -28,7 +29,7 @@ def table(ours: str, theirs: str, lines: Iterable[Line]) -> str:
 
 def _row(line: Line) -> Sequence[str]:
     ratio = "" if line.ratio is None else f"{line.ratio:.2f}x"
-    verdict = "reached" if line.is_reached else "MISSED"
+    verdict = ("reached" if line.is_reached else "MISSED") if line.target else ""
     return line.what, line.ours, line.theirs, ratio, line.target, verdict
 
 

@@ -44,7 +44,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.controller", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="few of everything: a smoke test")
     parser.add_argument("--machines", type=int, default=MACHINES)
-    parser.add_argument("--server", choices=["kubernetes", "embedded"], default="kubernetes")
+    parser.add_argument("--server", choices=["kubernetes", "embedded"], default="embedded")
     asked = parser.parse_args()
     try:
         print(asyncio.run(measure(QUICK if asked.quick else asked.machines, asked.server)))

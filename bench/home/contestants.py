@@ -39,8 +39,9 @@ class Contestant(Protocol):
 class Ours:
     name = OURS
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, with_kubevirt: bool) -> None:
         self._folder = folder
+        self._with_kubevirt = with_kubevirt
 
     @property
     def kubeconfig(self) -> Path:
@@ -56,9 +57,10 @@ class Ours:
         return {found["pid"]: "kubevirt"}
 
     async def up(self) -> float:
-        """The seconds until its node is ready."""
+        """The seconds until its node is ready, and virt-api if it is wanted."""
+        plain = () if self._with_kubevirt else ("--without-kubevirt",)
         began = time.perf_counter()
-        await self._virtctl("up", "--port=0", "--no-merge-kubeconfig")
+        await self._virtctl("up", "--port=0", "--no-merge-kubeconfig", *plain)
         return time.perf_counter() - began
 
     async def down(self, *words: str) -> None:
@@ -96,9 +98,9 @@ def _name(pid: int) -> str:
 
 
 @contextlib.asynccontextmanager
-async def our_home(folder: Path) -> AsyncIterator[Ours]:
-    """Made, and down."""
-    ours = Ours(folder / "home")
+async def our_home(folder: Path, *, with_kubevirt: bool = False) -> AsyncIterator[Ours]:
+    """Made, and down. A plain one does what Kubernetes does."""
+    ours = Ours(folder, with_kubevirt=with_kubevirt)
     try:
         await ours.up()
         await ours.down()

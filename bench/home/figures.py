@@ -15,6 +15,9 @@ MB = 1_000_000
 @dataclass(kw_only=True)
 class Found:
     ups: list[float] = field(default_factory=list)
+    whole_ups: list[float] = field(default_factory=list)
+    """With KubeVirt's programs."""
+    whole_rss: int = 0
     rss: dict[str, dict[str, int]] = field(default_factory=dict)
     """By home and program."""
     readiness: dict[str, list[float]] = field(default_factory=dict)
@@ -68,7 +71,7 @@ def lines(found: Found, ours: str, theirs: str, crowd: int, stay: int) -> list[L
             is_reached=found.sandbox_bytes <= 2 * MB,
         ),
     ]
-    return [*told, *(_idle(found.idle, stay) if found.idle else ())]
+    return [*told, *(_idle(found.idle, stay) if found.idle else ()), *_whole(found)]
 
 
 def _idle(idle: Idle, stay: int) -> list[Line]:
@@ -87,6 +90,16 @@ def _idle(idle: Idle, stay: int) -> list[Line]:
             target="none",
             is_reached=not needless,
         ),
+    ]
+
+
+def _whole(found: Found) -> list[Line]:
+    """What KubeVirt adds; Kubernetes has none."""
+    return [
+        Line(
+            what="with KubeVirt: virtctl up to virt-api, s", ours=f"{median(found.whole_ups):.2f}"
+        ),
+        Line(what="with KubeVirt: RSS, idle, MB", ours=f"{found.whole_rss / MB:.0f}"),
     ]
 
 
