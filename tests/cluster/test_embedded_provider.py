@@ -61,7 +61,7 @@ async def test_the_scripts_work_on_it(embedded: Provider) -> None:
     assert (await embedded.info())["state"] == "up"
     status = await embedded.run("virtctl.sh", "status")
     assert (status.code, "node02      ready" in status.stdout) == (0, True)
-    assert "Server Version: v1.34" in (await embedded.run("virtctl.sh", "version")).stdout
+    assert "Kubernetes Version: v1.34" in (await embedded.run("virtctl.sh", "version")).stdout
     assert (await embedded.run("cli.sh", "logs")).stdout.split() == ["node01", "process"]
     log = await embedded.run("cli.sh", "logs", "node01", "process")
     assert '"msg": "ready"' in log.stdout
