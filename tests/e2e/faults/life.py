@@ -146,7 +146,9 @@ class _Fate:
 
 def _synced(guest: Guest, beyond: int = 0) -> int:
     """What the guest says that it has brought to its disk; waits until that is more."""
-    more = f'until [ "$(cat /tmp/synced 2>/dev/null)" -gt {beyond} ] 2>/dev/null; do sleep 0.1; done'
+    more = (
+        f'until [ "$(cat /tmp/synced 2>/dev/null)" -gt {beyond} ] 2>/dev/null; do sleep 0.1; done'
+    )
     return int(guest.run(f"{more}; cat /tmp/synced"))
 
 
