@@ -215,6 +215,29 @@ async def test_a_server_that_does_not_answer_the_wish_is_given_up(server: Script
     hang.set()
 
 
+async def test_a_connection_on_which_a_websocket_was_refused_is_not_used_again(
+    server: ScriptedServer, client: Client
+) -> None:
+    """Servers close it a moment later: the next call failed with it."""
+    doors: list[Any] = []
+
+    async def notes(request: web.Request) -> web.StreamResponse:
+        assert request.transport
+        doors.append(request.transport.get_extra_info("peername"))
+        return await refuses(400, "BadRequest", "not now")(request)
+
+    server.on("GET", EXEC, notes)
+    server.on("GET", LOG, notes)
+    with pytest.raises(BadRequest):
+        async with client.exec("web", "home", ["x"]):
+            pass
+    for _ in range(2):
+        with pytest.raises(BadRequest):
+            await anext(client.log("web", "home"))
+    refused, first, second = doors
+    assert refused != first == second
+
+
 async def test_a_websocket_of_any_kind_can_be_opened(
     server: ScriptedServer, client: Client
 ) -> None:

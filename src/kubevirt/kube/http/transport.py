@@ -62,6 +62,7 @@ class Transport:
         self._base = URL(config.server)
         self._tls = Tls(config) if self._base.scheme == "https" else None
         self._session: aiohttp.ClientSession | None = None
+        self._upgrades: aiohttp.ClientSession | None = None
         self._sockets = Sockets()
         self._standing = CIMultiDict({"User-Agent": user_agent})
         if config.disable_compression:
@@ -70,18 +71,31 @@ class Transport:
             self._standing.extend(_impersonating(config.impersonate))
 
     async def open(self) -> None:
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, socket_factory=self._sockets),
+        self._session = self._begun()
+        # Who refuses a websocket often closes the connection a moment later: no other call may be given it.
+        self._upgrades = self._begun(force_close=True, raise_for_status=_raise_refused_upgrade)
+
+    def _begun(
+        self,
+        *,
+        force_close: bool = False,
+        raise_for_status: bool | Callable[[aiohttp.ClientResponse], Awaitable[None]] = False,
+    ) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(
+                limit=0, socket_factory=self._sockets, force_close=force_close
+            ),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.limits.connect_s),
-            raise_for_status=_raise_refused_upgrade,
+            raise_for_status=raise_for_status,
         )
 
     async def close(self) -> None:
-        if self._session is not None:
+        if self._session is not None and self._upgrades is not None:
             await self._session.close()
+            await self._upgrades.close()
             await self._sockets.hang_up(self.clock)
-            self._session = None
+            self._session = self._upgrades = None
 
     async def call(self, request: Request, on_warning: OnWarning | None) -> bytes:
         """The whole answer."""
@@ -117,9 +131,7 @@ class Transport:
 
     @property
     def _opened(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            raise RuntimeError("the client is not open: use it in an `async with` block")
-        return self._session
+        return _opened(self._session)
 
     async def _insist(self, request: Request, attempt: Callable[[Identity], Awaitable[R]]) -> R:
         """The first answer that is neither a refusal of old credentials nor a `not now`."""
@@ -188,7 +200,9 @@ class Transport:
     ) -> aiohttp.ClientWebSocketResponse:
         with self._counting(request) as counted:
             try:
-                connection: aiohttp.ClientWebSocketResponse = await self._opened.ws_connect(
+                connection: aiohttp.ClientWebSocketResponse = await _opened(
+                    self._upgrades
+                ).ws_connect(
                     self._url(request),
                     protocols=protocols,
                     headers=self._headers(request, identity),
@@ -294,6 +308,12 @@ class Transport:
                 " renew them, log in anew, or choose another context"
             )
         return Unauthorized(error.status, f"{self.config.server} does not let us in: {cause}")
+
+
+def _opened(session: aiohttp.ClientSession | None) -> aiohttp.ClientSession:
+    if session is None:
+        raise RuntimeError("the client is not open: use it in an `async with` block")
+    return session
 
 
 class _UpgradeRefused(Exception):  # noqa: N818  # it never leaves this file
