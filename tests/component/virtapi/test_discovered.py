@@ -5,6 +5,7 @@ import json
 from tests.component.virtapi.machines import Machines
 from tests.component.virtapi.place import GROUP_PATH
 
+from clusterup import waiting
 from kubevirt.virt.commands.calls import BUILT
 
 
@@ -31,9 +32,14 @@ async def test_the_group_is_among_the_others(machines: Machines) -> None:
 
 
 async def test_open_api_has_the_paths(machines: Machines) -> None:
-    said = await machines.kubectl("get", "--raw", f"/openapi/v3{GROUP_PATH}/v1")
-    paths = json.loads(said.stdout)["paths"]
-    assert f"{GROUP_PATH}/v1/namespaces/{{namespace}}/virtualmachines/{{name}}/start" in paths
+    """Kubernetes fetches them from time to time."""
+    start = f"{GROUP_PATH}/v1/namespaces/{{namespace}}/virtualmachines/{{name}}/start"
+
+    async def is_there() -> bool:
+        said = await machines.kubectl("get", "--raw", f"/openapi/v3{GROUP_PATH}/v1")
+        return said.code == 0 and start in json.loads(said.stdout)["paths"]
+
+    await waiting.until(is_there, limit_s=120, what="the paths are told")
 
 
 async def test_the_version_is_told_to_everybody(machines: Machines) -> None:
