@@ -51,8 +51,16 @@ async def _told(server: Kubectl, chapter: str) -> list[str]:
         )
         said = await script.run(server, namespace, script.steps(chapter))
     finally:
-        await script.kubectl(server, "delete", "namespace", namespace, "--wait=false")
+        await _clear(server, namespace)
     return "".join(map(normal.text, said)).splitlines()
+
+
+async def _clear(server: Kubectl, namespace: str) -> None:
+    """Pods at once: no node confirms that they ended, and chapters share the name of a node."""
+    await script.kubectl(
+        *(server, "delete", "pods", "--all", "--force", "--grace-period=0"), namespace=namespace
+    )
+    await script.kubectl(server, "delete", "namespace", namespace, "--wait=false")
 
 
 async def _define_kettles(server: Kubectl) -> None:
