@@ -146,10 +146,18 @@ def run(suite: Suite, root: Path, report: Path, pytest_options: Sequence[str]) -
     command = [sys.executable, "-m", "pytest", f"tests/{suite.tests}", f"--junitxml={report}", "-q"]
     command += suite.options
     command += [f"--numprocesses={suite.workers}"] if suite.parallel else []
-    code = _call([*command, *pytest_options], root)
+    code = _call([*command, *pytest_options], root, environment())
     outcome = read(suite.name, report, code)
     outcome.seconds = time.monotonic() - began
     return outcome
+
+
+def environment() -> dict[str, str]:
+    """For pytest: ours, but what is compiled is kept. Otherwise each worker rewrites every test that it collects
+    anew, and each program that a test starts compiles the house: minutes of a processor in all.
+    """
+    unwanted = "PYTHONDONTWRITEBYTECODE"
+    return {name: value for name, value in os.environ.items() if name != unwanted}
 
 
 def build(suite: Suite, root: Path) -> bool:

@@ -132,3 +132,10 @@ def test_a_suite_that_needs_root_is_skipped_with_the_way_to_run_it(
     output = capfd.readouterr().out
     assert "the whole suite needs root: sudo make test SUITES=cluster" in output
     assert output.splitlines()[-1] == "0 passed, 0 failed, 1 skipped"
+
+
+def test_what_is_compiled_is_kept_whatever_the_shell_wants(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("OTHER", "kept")
+    assert "PYTHONDONTWRITEBYTECODE" not in runner.environment()
+    assert runner.environment()["OTHER"] == "kept"
