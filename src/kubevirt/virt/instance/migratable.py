@@ -5,15 +5,21 @@ from typing import Final
 
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.volumes import Volume
-from kubevirt.virt.conditions import FALSE, TRUE, Told
+from kubevirt.virt.conditions import FALSE, Told
 
 LIVE: Final = "LiveMigration"
 WITH_DISKS: Final = "BlockMigration"
+NOT_BUILT: Final = Told(
+    FALSE,
+    "LiveMigrationNotBuilt",
+    "live migration is not built yet: the guest stays on its node for as long as it runs",
+)
+"""Of a guest that nothing else ties to its node. Whoever builds migration takes it out."""
 
 
 def of(vmi: VirtualMachineInstance, shared_claims: frozenset[str]) -> Told:
-    """The first reason against it, in KubeVirt's order."""
-    return next(_obstacles(vmi, shared_claims), Told(TRUE))
+    """The first reason against it, in KubeVirt's order; its own come first, since they stay."""
+    return next(_obstacles(vmi, shared_claims), NOT_BUILT)
 
 
 def method(vmi: VirtualMachineInstance, shared_claims: frozenset[str]) -> str:

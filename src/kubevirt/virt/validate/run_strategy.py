@@ -8,7 +8,6 @@ from kubevirt.virt.validate.rules import Rules
 
 STRATEGIES: Final = ("Halted", "Manual", "Always", "RerunOnFailure", "Once")
 AS_RECEIVER: Final = "WaitAsReceiver"
-RUNNING_WARNING: Final = "spec.running is deprecated, please use spec.runStrategy instead."
 
 
 def run_strategy_causes(spec: VirtualMachineSpec, rules: Rules) -> Causes:
@@ -31,8 +30,3 @@ def run_strategy_causes(spec: VirtualMachineSpec, rules: Rules) -> Causes:
             f"live migration is not built yet, so no machine can wait for one; use another strategy "
             f"than {AS_RECEIVER}",
         )
-
-
-def warnings_of(spec: VirtualMachineSpec) -> tuple[str, ...]:
-    """What is taken, but not for long."""
-    return (RUNNING_WARNING,) if spec.running is not None else ()

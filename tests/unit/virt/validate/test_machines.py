@@ -10,7 +10,7 @@ from tests.unit.virt.validate.judged import SMALL_MACHINE, a_vm, of_machine, rul
 from kubevirt.api.machine import VirtualMachine
 from kubevirt.virt.validate import machine
 from kubevirt.virt.validate.rules import Rules
-from kubevirt.virt.validate.run_strategy import RUNNING_WARNING, warnings_of
+from kubevirt.virt.validate.warned import RUNNING, guest_warnings, machine_warnings
 
 TEMPLATES = "spec.dataVolumeTemplates"
 IMAGE = {"containerDisk": {"image": "example/disk:1"}}
@@ -35,8 +35,20 @@ def test_a_machine_runs_by_one_of_five_strategies(strategy: str) -> None:
 def test_a_machine_may_say_running_and_is_warned(running: bool) -> None:  # noqa: FBT001
     patch = {"spec": {"runStrategy": None, "running": running}}
     assert of_machine(patch) == ()
-    assert warnings_of(a_vm(patch).spec) == (RUNNING_WARNING,)
-    assert warnings_of(a_vm({}).spec) == ()
+    assert machine_warnings(a_vm(patch).spec, Rules()) == (RUNNING,)
+    assert machine_warnings(a_vm({}).spec, Rules()) == ()
+
+
+def test_whoever_wants_a_guest_to_move_at_its_eviction_hears_that_it_will_not() -> None:
+    vm = a_vm({"spec": {"template": {"spec": {"evictionStrategy": "LiveMigrate"}}}})
+    (warning,) = machine_warnings(vm.spec, Rules())
+    assert warning == (
+        "spec.template.spec.evictionStrategy: live migration is not built yet; "
+        "whoever evicts the guest's pod ends the guest"
+    )
+    assert vm.spec.template.spec
+    assert guest_warnings(vm.spec.template.spec, "spec", Rules())[0].startswith("spec.eviction")
+    assert machine_warnings(vm.spec, rules()) == ()  # where guests can move
 
 
 @pytest.mark.parametrize(

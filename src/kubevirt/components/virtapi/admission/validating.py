@@ -9,7 +9,7 @@ from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine
 from kubevirt.components.virtapi.admission.reviews import YES, Question, Raw, Verdict
 from kubevirt.virt.admission_paths import CREATE
-from kubevirt.virt.validate import instance, machine, missing, ownership, run_strategy
+from kubevirt.virt.validate import instance, machine, missing, ownership, warned
 from kubevirt.virt.validate.causes import Cause, first, invalid, plain
 from kubevirt.virt.validate.requester import Requester
 from kubevirt.virt.validate.rules import Rules
@@ -26,7 +26,7 @@ def machine_verdict(question: Question, rules: Rules) -> Verdict:
             return YES
         else:
             causes = machine.updated(_read(question.old, VirtualMachine), new, rules)
-        return Verdict(causes=causes, warnings=run_strategy.warnings_of(new.spec))
+        return Verdict(causes=causes, warnings=warned.machine_warnings(new.spec, rules))
 
     return _judged(judge)
 
@@ -34,7 +34,10 @@ def machine_verdict(question: Question, rules: Rules) -> Verdict:
 def new_instance_verdict(question: Question, requester: Requester, rules: Rules) -> Verdict:
     def judge() -> Verdict:
         vmi = _read(question.new, VirtualMachineInstance)
-        return Verdict(causes=instance.created(vmi, requester, rules))
+        return Verdict(
+            causes=instance.created(vmi, requester, rules),
+            warnings=warned.guest_warnings(vmi.spec, "spec", rules),
+        )
 
     return _judged(judge)
 
