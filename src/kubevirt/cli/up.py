@@ -31,6 +31,13 @@ from kubevirt.embedded.process.settings import Wishes
     envvar="VIRTCTL_WITHOUT_KUBEVIRT",
     help="A plain Kubernetes, without virtual machines.",
 )
+@click.option(
+    "--separate/--no-separate",
+    "separate",
+    default=None,
+    envvar="VIRTCTL_SEPARATE",
+    help="Whether each of KubeVirt's programs is a process of its own; no, unless chosen before.",
+)
 @options.progress
 def command(
     folder: Path,
@@ -39,6 +46,7 @@ def command(
     foreground: bool,  # noqa: FBT001  # click's
     is_merging: bool,  # noqa: FBT001
     without_kubevirt: bool,  # noqa: FBT001
+    separate: bool | None,  # noqa: FBT001
     progress: str,
 ) -> int:
     """Bring up a Kubernetes with KubeVirt on this machine, in one process.
@@ -56,6 +64,7 @@ def command(
         port=port,
         nodes=nodes,
         has_kubevirt=not without_kubevirt,
+        is_separate=separate,
         archives=guests.archives(os.environ),
     )
     if foreground:

@@ -2,11 +2,12 @@
 
     version        a number; a newer one than ours is refused
     id             eight hex digits, made once: what is named outside of the folder carries it
-    choices.json   what was chosen when it was last brought up: port, nodes, address ranges
+    choices.json   what was chosen when it was last brought up: port, nodes, address ranges, separate programs
     lock           locked by the process that runs on it, for as long as it lives
     process.json   who that is; still there and the lock free: it died
     kubeconfig     the administrator's
     pki/ store.db audit.log process.log images/ volumes/ network/ nodes/
+    programs/      kubeconfigs and logs of KubeVirt's programs, where they are processes of their own
 
 A folder is only ever taken for a home, or removed, if it is empty or says that it is one.
 """
@@ -54,6 +55,8 @@ class Choices(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     pods: str = ""
     """The addresses of pods, as a range; empty if none was chosen yet."""
     services: str = ""
+    is_separate: bool = False
+    """Whether KubeVirt's programs are processes of their own."""
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -200,6 +203,11 @@ class Home:
     @property
     def nodes(self) -> Path:
         return self.path / "nodes"
+
+    @property
+    def programs(self) -> Path:
+        """Only there once KubeVirt's programs were processes of their own."""
+        return self.path / "programs"
 
     def node(self, name: str) -> Path:
         return self.nodes / name

@@ -11,6 +11,7 @@ from kubevirt.embedded.doctor.finding import missing, note, ok, warning
 from kubevirt.embedded.home import Process, boot_id
 from kubevirt.embedded.process.condition import Condition, NodeCondition, State
 from kubevirt.embedded.process.progress import Began, Done, Listener, Ready
+from kubevirt.embedded.programs.sighted import Sighted
 
 EVENTS = (
     Began(step="API server"),
@@ -69,6 +70,16 @@ def test_a_home_that_is_up_shows_its_nodes_and_pods() -> None:
     assert "node01      ready\n" in text
     assert "node02      not ready: it sleeps\n" in text
     assert "pods        1 Failed, 2 Running\n" in text
+
+
+def test_programs_that_are_processes_of_their_own_show_their_numbers() -> None:
+    programs = (
+        Sighted(name="virt-api", pid=11, memory_bytes=50 << 20),
+        Sighted(name="virt-handler-node01", pid=12, memory_bytes=60 << 20),
+    )
+    text = conditions.as_text(condition(State.UP, process=PROCESS, programs=programs))
+    assert "virt-api             process 11, 50 MiB\n" in text
+    assert "virt-handler-node01  process 12, 60 MiB\n" in text
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,13 @@
 """How a home is, for the eye and for programs."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
 from kubevirt.embedded.process.condition import Condition, State
+
+_WIDTH: Final = 12
 
 
 def as_json(condition: Condition) -> str:
@@ -12,7 +15,9 @@ def as_json(condition: Condition) -> str:
 
 
 def as_text(condition: Condition) -> str:
-    return "\n".join(f"{name:<12}{value}" for name, value in _rows(condition))
+    rows = list(_rows(condition))
+    width = max(_WIDTH, *(len(name) + 2 for name, _ in rows))
+    return "\n".join(f"{name:<{width}}{value}" for name, value in rows)
 
 
 def _rows(condition: Condition) -> Iterator[tuple[str, str]]:
@@ -20,12 +25,14 @@ def _rows(condition: Condition) -> Iterator[tuple[str, str]]:
     yield "state", _state(condition)
     if condition.process and condition.state in (State.UP, State.SILENT):
         yield "API server", condition.process.url
-        memory = f"{condition.memory_bytes / (1 << 20):.0f} MiB"
+        memory = _mebibytes(condition.memory_bytes)
         yield "process", f"{condition.process.pid}, {memory}, since {condition.process.started}"
     for node in condition.nodes:
         yield node.name, "ready" if node.is_ready else f"not ready: {node.message}"
     if kubevirt := condition.kubevirt:
         yield "KubeVirt", "ready" if kubevirt.is_available else f"not ready: {kubevirt.message}"
+    for program in condition.programs:
+        yield program.name, f"process {program.pid}, {_mebibytes(program.memory_bytes)}"
     if condition.state is State.UP and condition.trouble:
         yield "nodes, pods", condition.trouble
     elif condition.state is State.UP:
@@ -34,6 +41,10 @@ def _rows(condition: Condition) -> Iterator[tuple[str, str]]:
         yield "kubeconfig", condition.kubeconfig
     if condition.log:
         yield "log", condition.log
+
+
+def _mebibytes(number: int) -> str:
+    return f"{number / (1 << 20):.0f} MiB"
 
 
 def _state(condition: Condition) -> str:

@@ -16,6 +16,7 @@ from kubevirt.embedded.home import Home
 from kubevirt.embedded.network.switchboard import Switchboard
 from kubevirt.embedded.node.records import PodRecords
 from kubevirt.embedded.process import settings
+from kubevirt.embedded.programs import sighted
 from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.groups import Groups
 from kubevirt.embedded.storage.loop import IN_POD, LoopDevices
@@ -32,6 +33,7 @@ _KILLED_S = 10.0
 async def clear(home: Home, clock: Clock | None = None) -> None:
     """All of it, though no process of the home runs any more."""
     clock = clock or SystemClock()
+    await asyncio.to_thread(sighted.end_all, home)  # before they see pods end, and make new ones
     async with asyncio.TaskGroup() as tasks:
         for pod in _pods(home):
             tasks.create_task(_end_pod(pod, clock))

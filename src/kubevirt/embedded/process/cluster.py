@@ -92,7 +92,9 @@ async def running(
     network = settings_of_network(home, settings.choices)
     async with AsyncExitStack() as stack:
         beside = await stack.enter_async_context(asyncio.TaskGroup())
-        kubevirt_start = Start(beside) if settings.has_kubevirt else None
+        kubevirt_start = (
+            Start(beside, is_separate=settings.is_separate) if settings.has_kubevirt else None
+        )
         with step(listener, "certificates"):
             root = stack.enter_context(Root.open(home.pki))
             known = _identities(home, root, settings, network, clock)
@@ -160,6 +162,7 @@ async def running(
                 programs, installed = await kubevirt_start.programs(place)
                 current.detail = "installed" if installed.is_new else ""
                 await stack.enter_async_context(programs.running())
+            await stack.enter_async_context(background(images.learn()))  # nobody waits for it
         yield Cluster(networks, ready, programs)
 
 
@@ -182,7 +185,9 @@ def _identities(
 ) -> Identities:
     """With the administrator's kubeconfig, which changes with them."""
     nodes = {name: (str(network.node_address(name)), LOOPBACK) for name in settings.nodes}
-    known = Identities(home.pki, root, settings.services, clock, nodes=nodes)
+    known = Identities(
+        home.pki, root, settings.services, clock, nodes=nodes, is_separate=settings.is_separate
+    )
     own = kubeconfig.content(settings.url, known.authority, *known.administrator)
     with Root.open(home.path) as folder:
         folder.write("kubeconfig", kubeconfig.text(own))

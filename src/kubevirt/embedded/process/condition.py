@@ -13,6 +13,8 @@ import msgspec
 from kubevirt.api.resource import Resource
 from kubevirt.base.errors import KubevirtError
 from kubevirt.embedded.home import Home, Process
+from kubevirt.embedded.programs import sighted
+from kubevirt.embedded.programs.sighted import Sighted
 from kubevirt.kube.access import kubeconfig
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import NotFound
@@ -61,6 +63,8 @@ class Condition(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """How many are in each phase."""
     kubevirt: KubeVirtCondition | None = None
     """None where it is not installed."""
+    programs: Sequence[Sighted] = ()
+    """Of KubeVirt, as far as they are processes of their own."""
     kubeconfig: str = ""
     log: str = ""
     trouble: str = ""
@@ -85,6 +89,7 @@ async def look(home: Home) -> Condition:
         state=State.UP,
         process=found,
         memory_bytes=_memory(found.pid),
+        programs=sighted.look(home) if home.choices.is_separate else (),
         kubeconfig=str(home.kubeconfig),
         log=str(home.log),
     )

@@ -53,6 +53,8 @@ def _spawn(wishes: Wishes, report: int, env: Mapping[str, str]) -> int:
     words += [] if wishes.port is None else ["--port", str(wishes.port)]
     words += [] if wishes.nodes is None else ["--nodes", str(wishes.nodes)]
     words += [] if wishes.has_kubevirt else ["--without-kubevirt"]
+    if wishes.is_separate is not None:
+        words.append("--separate" if wishes.is_separate else "--no-separate")
     words += [word for each in wishes.archives for word in ("--archives", str(each))]
     words += ["--report", str(_REPORT)]
     null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)

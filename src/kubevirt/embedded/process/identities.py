@@ -46,7 +46,9 @@ INSTALLER: Final = "installer"
 VIRT_API: Final = "virt-api"
 VIRT_API_CALLING: Final = "virt-api-calling"
 """What virt-api shows to virt-handlers."""
+VIRT_API_SERVING: Final = "virt-api-serving"
 VIRT_CONTROLLER: Final = "virt-controller"
+VIRT_CONTROLLER_SERVING: Final = "virt-controller-serving"
 VIRT_HANDLER_SERVING: Final = "virt-handler-serving"
 """What virt-handlers show to virt-api."""
 
@@ -72,6 +74,11 @@ _CLIENTS: Final = {
     VIRT_API_CALLING: Wanted.client(HANDLERS_CLIENT),
     VIRT_HANDLER_SERVING: Wanted.server("virt-handler", [f"virt-handler.{NAMESPACE}.svc"]),
 }
+_OF_SEPARATE: Final = {
+    VIRT_API_SERVING: Wanted.server("virt-api", [f"virt-api.{NAMESPACE}.svc"]),
+    VIRT_CONTROLLER_SERVING: Wanted.server("virt-controller", [f"virt-controller.{NAMESPACE}.svc"]),
+}
+"""What programs show at their ports that are processes of their own; tasks of ours have no such port."""
 _PROXIES: Final = "front-proxy-ca"
 _PROXY: Final = "front-proxy-client"
 _OWN_NAMES: Final = (
@@ -95,14 +102,17 @@ class Identities:
         clock: Clock,
         *,
         nodes: Mapping[str, Sequence[str]],
+        is_separate: bool = False,
     ) -> None:
         """`root` is the same folder, opened, and stays so. `services` is where the server's own Service
-        has its address; `nodes` have theirs, by name.
+        has its address; `nodes` have theirs, by name. `is_separate` is whether KubeVirt's programs are
+        processes of their own.
         """
         self._folder = folder
         self._trust = TrustFolder(root, str(folder))
         self._clock = clock
         self._nodes = nodes
+        self._wanted = _CLIENTS | (_OF_SEPARATE if is_separate else {})
         self._tokens = {handler_of(name): secrets.token_urlsafe(32) for name in nodes}
         hosts = (*_OWN_NAMES, str(next(ip_network(services).hosts())))
         wanted = Wanted.server("kube-apiserver", hosts)
@@ -115,7 +125,7 @@ class Identities:
     def _issue(self) -> bytes:
         """Whatever is missing or due. Who signs for proxies."""
         now, authority = self._clock.now(), self.serving.authority
-        for name, wanted in _CLIENTS.items():
+        for name, wanted in self._wanted.items():
             self._trust.certificate(name, wanted, authority, now)
         for name, addresses in self._nodes.items():
             wanted = Wanted.node(name, (name, *addresses))
@@ -170,6 +180,13 @@ class Identities:
             credentials=self._credentials(name),
             origin=f"the embedded home {self._folder.parent}",
         )
+
+    def user(self, name: str) -> Mapping[str, str]:
+        """The same for a program that is told by a kubeconfig: its user there."""
+        if token := self._tokens.get(name):
+            return {"token": token}
+        files = self.files(name)
+        return {"client-certificate": files.certificate, "client-key": files.key}
 
     def _credentials(self, name: str) -> HeldCredentials:
         if token := self._tokens.get(name):

@@ -31,6 +31,7 @@ from kubevirt.embedded.process import addresses, clearing, cluster, failures
 from kubevirt.embedded.process.log_file import LogFile
 from kubevirt.embedded.process.progress import Listener, Nobody, Pipe, Ready
 from kubevirt.embedded.process.settings import STOP_S, Settings, Wishes, choose
+from kubevirt.embedded.programs import sighted
 
 COMPONENT = "kubevirt-embedded"
 
@@ -87,6 +88,8 @@ async def _live(home: Home, settings: Settings, listener: Listener, logs: log.Lo
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, heed)
+    if home.process:  # it died
+        await asyncio.to_thread(sighted.end_all, home)
     settings = await _with_addresses(home, settings)
     if home.process and home.choices.nodes > len(settings.nodes):
         await clearing.clear(home)  # addresses of pods that no node will find again
@@ -160,6 +163,7 @@ def main() -> int:
     parser.add_argument("--port", type=int)
     parser.add_argument("--nodes", type=int)
     parser.add_argument("--without-kubevirt", action="store_true")
+    parser.add_argument("--separate", action=argparse.BooleanOptionalAction)
     parser.add_argument("--archives", type=Path, action="append", default=[])
     parser.add_argument("--report", type=int, help="an open file that is told about progress")
     given = parser.parse_args()
@@ -169,6 +173,7 @@ def main() -> int:
         port=given.port,
         nodes=given.nodes,
         has_kubevirt=not given.without_kubevirt,
+        is_separate=given.separate,
         archives=tuple(each.absolute() for each in given.archives),
     )
     os.chdir("/")  # nobody's folder is kept busy

@@ -28,6 +28,8 @@ class Wishes(msgspec.Struct, frozen=True, kw_only=True):
     nodes: int | None = None
     has_kubevirt: bool = True
     """Whether KubeVirt is installed and its programs run; else it is a plain Kubernetes."""
+    is_separate: bool | None = None
+    """Whether KubeVirt's programs are processes of their own."""
     archives: tuple[Path, ...] = ()
     """Images beside those in the home's own folder."""
 
@@ -41,6 +43,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     keeper: Path
     """The program that keeps containers."""
     has_kubevirt: bool = True
+    is_separate: bool = False
     archives: tuple[Path, ...] = ()
 
     @property
@@ -50,7 +53,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def choices(self) -> Choices:
         return Choices(
-            port=self.port, nodes=len(self.nodes), pods=self.pods, services=self.services
+            port=self.port,
+            nodes=len(self.nodes),
+            pods=self.pods,
+            services=self.services,
+            is_separate=self.is_separate,
         )
 
 
@@ -60,6 +67,7 @@ def choose(wishes: Wishes, remembered: Choices) -> Settings:
         raise ConfigError(
             f"{count} is no number of nodes for one machine; give one from 1 to {MOST_NODES} with --nodes"
         )
+    chosen = wishes.is_separate
     return Settings(
         port=_port(wishes.port, remembered.port),
         nodes=node_names(count),
@@ -67,6 +75,7 @@ def choose(wishes: Wishes, remembered: Choices) -> Settings:
         services=remembered.services,
         keeper=keeper(),
         has_kubevirt=wishes.has_kubevirt,
+        is_separate=remembered.is_separate if chosen is None else chosen,
         archives=wishes.archives,
     )
 

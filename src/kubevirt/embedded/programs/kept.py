@@ -33,20 +33,22 @@ class Kept:
         self.trouble = ""
         """Why it is not at work, if it failed."""
         self.failures = 0
+        self.pid = 0
+        """Of its process, if it has one of its own and is at work there."""
         self._work = work
         self._clock = clock
         self._changed = changed
         self._task: asyncio.Task[None] | None = None
 
     @contextmanager
-    def at_work(self) -> Iterator[None]:
-        self.is_at_work, self.trouble = True, ""
+    def at_work(self, pid: int = 0) -> Iterator[None]:
+        self.is_at_work, self.trouble, self.pid = True, "", pid
         self.ready.open()
         self._changed()
         try:
             yield
         finally:
-            self.is_at_work = False
+            self.is_at_work, self.pid = False, 0
 
     async def run(self) -> None:
         """Until cancelled."""

@@ -1,63 +1,50 @@
-"""What each program of KubeVirt needs in a home: a name to ask under, certificates, folders, a place to listen."""
+"""All programs of KubeVirt in a home: virt-api first, then the others, each kept alive for itself.
+
+How one is run is not decided here: as a task of the home's process (`together.py`) or as a process of its own
+(`separate.py`).
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from importlib import import_module
-from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
-from kubevirt.api.configuration import KubeVirtConfiguration
-from kubevirt.base.log import DEFAULT_VERBOSITY, get_logger
+from kubevirt.base.log import get_logger
 from kubevirt.base.tasks import background
-from kubevirt.components.ground import verbosity
-from kubevirt.components.ground.configuration import LiveConfiguration, following
-from kubevirt.components.ground.tls import ClientTls, Files, ServerTls
-from kubevirt.components.handler.settings import PORT, HandlerSettings
-from kubevirt.components.virtapi.running import Settings as ApiSettings
-from kubevirt.components.virtapi.running import running as serving_api
-from kubevirt.components.virtapi.serving import Doors
-from kubevirt.embedded.process.identities import (
-    VIRT_API,
-    VIRT_API_CALLING,
-    VIRT_CONTROLLER,
-    VIRT_HANDLER_SERVING,
-    Identities,
-    handler_of,
-)
-from kubevirt.embedded.programs import doors
 from kubevirt.embedded.programs.kept import Kept, Work
 from kubevirt.embedded.programs.place import Place
 from kubevirt.embedded.programs.standing import Standing
-from kubevirt.embedded.runtime.images import launcher
-from kubevirt.kube.access.config import Config
 from kubevirt.kube.client import Client
-from kubevirt.virt.install import front
-from kubevirt.virt.install.options import NAMESPACE
 
 READY_S: Final = 30.0
 """For virt-api: without it no machine can be made. The others may come later."""
 
-_CONTROLLER: Final = "kubevirt.components.controller.controlling"
-_HANDLER: Final = "kubevirt.components.handler.handler"
-"""Each takes a while to load, which a thread can do."""
+log = get_logger(__name__)
 
-_log = get_logger(__name__)
+
+class Ways(Protocol):
+    """How each of them is run: until cancelled, or it fails."""
+
+    async def run_api(self, kept: Kept) -> None: ...
+    async def run_controller(self, kept: Kept) -> None: ...
+    async def run_handler(self, node: str, kept: Kept) -> None: ...
 
 
 class Programs:
-    def __init__(self, place: Place, client: Client) -> None:
+    def __init__(self, place: Place, client: Client, ways: Ways) -> None:
         """`client` is for the status of the KubeVirt object."""
         self._place = place
         self._news = asyncio.Event()
-        self._api = self._kept("virt-api", self._run_api)
-        self._controller = self._kept("virt-controller", self._run_controller)
+        self._api = self._kept("virt-api", ways.run_api)
+        self._controller = self._kept("virt-controller", self._after_api(ways.run_controller))
         self.all: Sequence[Kept] = (
             self._api,
             self._controller,
             *(
-                self._kept(f"virt-handler of {node}", partial(self._run_handler, node))
+                self._kept(
+                    f"virt-handler of {node}", self._after_api(partial(ways.run_handler, node))
+                )
                 for node in place.nodes
             ),
         )
@@ -72,7 +59,7 @@ class Programs:
                 async with self._place.clock.timeout(READY_S):
                     await self._api.ready.wait()
             except TimeoutError:
-                _log.warning("virt-api is not at work yet", reason=self._api.trouble)
+                log.warning("virt-api is not at work yet", reason=self._api.trouble)
             yield
 
     async def stand_still(self) -> None:
@@ -82,105 +69,13 @@ class Programs:
     def _kept(self, name: str, work: Work) -> Kept:
         return Kept(name, work, self._place.clock, self._news.set)
 
-    # Each of them
-
-    async def _run_api(self, kept: Kept) -> None:
-        place, known = self._place, self._place.known
-        path = place.home.path / "virt-api.sock"
-        calling = ClientTls(known.authority_file, _files(known, VIRT_API_CALLING))
-        settings = ApiSettings(doors=Doors(socket=path), handler_tls=calling.context)
-        async with (
-            self._standing_on(known.config(VIRT_API, place.url)) as (client, configuration),
-            serving_api(settings, client=client, clock=place.clock, configuration=configuration),
-            self._reached(path),
-        ):
-            configuration.add_listener(self._follow_verbosity)
-            await _stay(kept)
-
-    def _follow_verbosity(self, now: KubeVirtConfiguration) -> None:
-        """Whoever is to say the most decides: there is one log for all."""
-        programs = [("virt-api", ""), ("virt-controller", "")]
-        programs += [("virt-handler", node) for node in self._place.nodes]
-        levels = (verbosity.of(name, now, DEFAULT_VERBOSITY, node=node) for name, node in programs)
-        self._place.set_verbosity(max(levels))
-
-    @asynccontextmanager
-    async def _reached(self, path: Path) -> AsyncIterator[None]:
-        """By the API server, at a socket that nobody else can open."""
-        callees = self._place.callees
-        callees.register(NAMESPACE, front.NAME, str(path))
-        try:
-            yield
-        finally:
-            callees.forget(NAMESPACE, front.NAME)
-
-    async def _run_controller(self, kept: Kept) -> None:
-        place = self._place
-        await self._loaded(_CONTROLLER)
-        from kubevirt.components.controller.controlling import VirtController  # noqa: PLC0415
-        from kubevirt.components.controller.settings import (  # noqa: PLC0415
-            Settings as ControllerSettings,
-        )
-
-        # The lock of the home has one holder, so a lease that a process left that died is ours, too.
-        settings = ControllerSettings(
-            launcher_image=launcher.NAME, identity=f"embedded_{place.home.id}"
-        )
-        config = place.known.config(VIRT_CONTROLLER, place.url)
-        async with self._standing_on(config) as (client, configuration):
-            controller = VirtController(client, place.clock, configuration, settings)
-            with kept.at_work():
-                await controller.run()
-
-    async def _run_handler(self, node: str, kept: Kept) -> None:
-        place, known = self._place, self._place.known
-        await self._loaded(_HANDLER)
-        from kubevirt.components.handler import handler  # noqa: PLC0415
-
-        folder, network = place.home.node(node), place.networks.node(node)
-        kubelet = folder / "root/var/lib/kubelet"
-        settings = HandlerSettings(
-            node=node,
-            kubelet=kubelet,
-            device_plugins=kubelet / "device-plugins",
-            records=folder / "virt-handler",
-            address=doors.LOOPBACK if network.namespace else network.address,
-            port=0 if network.namespace else PORT,
-        )
-        called = ServerTls(
-            _files(known, VIRT_HANDLER_SERVING), clients=known.authority_file, is_demanding=True
-        )
-        config = known.config(handler_of(node), place.url)
-        async with self._standing_on(config) as (client, configuration):
-            configuration.add_listener(called.follow)
-            async with handler.serving(
-                settings, client, configuration, place.clock, tls=called.context
-            ) as running:
-                if not network.namespace:
-                    await _stay(kept)
-                    return
-                async with doors.led(network.namespace, network.address, PORT, running.port or 0):
-                    await _stay(kept)
-
-    async def _loaded(self, module: str) -> None:
+    def _after_api(self, work: Work) -> Work:
         """When virt-api is at work, for whom a start waits, or has had its time."""
-        with suppress(TimeoutError):
-            async with self._place.clock.timeout(READY_S):
-                await self._api.ready.wait()
-        await asyncio.to_thread(import_module, module)
 
-    @asynccontextmanager
-    async def _standing_on(self, config: Config) -> AsyncIterator[tuple[Client, LiveConfiguration]]:
-        clock = self._place.clock
-        async with Client(config, clock=clock) as client, following(client, clock) as configuration:
-            yield client, configuration
+        async def later(kept: Kept) -> None:
+            with suppress(TimeoutError):
+                async with self._place.clock.timeout(READY_S):
+                    await self._api.ready.wait()
+            await work(kept)
 
-
-async def _stay(kept: Kept) -> None:
-    with kept.at_work():
-        await asyncio.Event().wait()
-
-
-def _files(known: Identities, name: str) -> Files:
-    found = known.files(name)
-    return Files(Path(found.certificate), Path(found.key))
+        return later

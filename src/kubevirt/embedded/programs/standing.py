@@ -101,7 +101,7 @@ def _said(programs: Sequence[Kept]) -> Sequence[_Said]:
     created = _Said("Created", "True", "AllResourcesCreated", "All resources were created.")
     if not waiting:
         return (
-            _Said("Available", "True"),
+            _Said("Available", "True", message=_all_ready(programs)),
             _Said("Progressing", "False"),
             _Said("Degraded", "False"),
             created,
@@ -121,3 +121,9 @@ def _said(programs: Sequence[Kept]) -> Sequence[_Said]:
         _Said("Degraded", "True", *failed),
         created,
     )
+
+
+def _all_ready(programs: Sequence[Kept]) -> str:
+    """With the processes of those that have their own."""
+    own = ", ".join(f"{each.name} is process {each.pid}" for each in programs if each.pid)
+    return f"All components are ready: {own}." if own else "All components are ready."

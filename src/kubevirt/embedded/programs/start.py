@@ -1,44 +1,59 @@
 """How KubeVirt comes into a home that starts: side by side with what it does not need.
 
-Its programs are loaded by a thread while others wait for the disk and the network. It is installed, or found to be, as soon
-as the API server answers. What is left for the end is to start the programs.
+What runs its programs is loaded by a thread while others wait for the disk and the network. It is installed, or found to be, as
+soon as the API server answers. What is left for the end is to start the programs.
 """
 
 import asyncio
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kubevirt.base.clock import Clock
 from kubevirt.components.ground.installing import Installed, install
 from kubevirt.embedded.home import Home
 from kubevirt.embedded.process.identities import Identities
+from kubevirt.embedded.programs import kubeconfigs, whereabouts
 from kubevirt.embedded.programs.place import Place
+from kubevirt.embedded.programs.programs import Programs, Ways
 from kubevirt.host import kvm
 from kubevirt.kube.client import Client
 from kubevirt.virt.install.options import Options, configuration
 
-if TYPE_CHECKING:
-    from kubevirt.embedded.programs.programs import Programs
-
-_PROGRAMS: Final = "kubevirt.embedded.programs.programs"
+_TOGETHER: Final = "kubevirt.embedded.programs.together"
+_SEPARATE: Final = "kubevirt.embedded.programs.separate"
 
 
 class Start:
-    def __init__(self, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, tasks: asyncio.TaskGroup, *, is_separate: bool) -> None:
         self._tasks = tasks
-        self._loading = tasks.create_task(asyncio.to_thread(import_module, _PROGRAMS))
+        self._is_separate = is_separate
+        module = _SEPARATE if is_separate else _TOGETHER
+        self._loading = tasks.create_task(asyncio.to_thread(import_module, module))
 
     def install(self, home: Home, known: Identities, client: Client, clock: Clock) -> None:
         """Begins to. `client` may do everything: it gives rights to others."""
         self._client = client
         self._installing = self._tasks.create_task(_install(home, known, client, clock))
 
-    async def programs(self, place: Place) -> "tuple[Programs, Installed]":
+    async def programs(self, place: Place) -> tuple[Programs, Installed]:
         installed = await self._installing
         await self._loading
-        from kubevirt.embedded.programs.programs import Programs  # noqa: PLC0415  # loaded by now
+        return Programs(place, self._client, await self._ways(place)), installed
 
-        return Programs(place, self._client), installed
+    async def _ways(self, place: Place) -> Ways:
+        """One of the two, and nothing of the other: each is a good deal to load."""
+        if self._is_separate:
+            from kubevirt.embedded.programs.separate import Separate  # noqa: PLC0415  # loaded by now
+
+            return Separate(place, self._client)
+        from kubevirt.embedded.programs.together import Together  # noqa: PLC0415  # loaded by now
+
+        if (
+            place.home.programs.exists()
+        ):  # of a time when they were processes, and may have been killed
+            await whereabouts.forget(self._client)
+            kubeconfigs.forget(place.home)
+        return Together(place)
 
 
 async def _install(home: Home, known: Identities, client: Client, clock: Clock) -> Installed:

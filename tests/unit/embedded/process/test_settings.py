@@ -20,9 +20,14 @@ def keeper(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def chosen(
-    remembered: Choices | None = None, *, port: int | None = None, nodes: int | None = None
+    remembered: Choices | None = None,
+    *,
+    port: int | None = None,
+    nodes: int | None = None,
+    separate: bool | None = None,
 ) -> Settings:
-    return choose(Wishes(home=Path("/home"), port=port, nodes=nodes), remembered or Choices())
+    wishes = Wishes(home=Path("/home"), port=port, nodes=nodes, is_separate=separate)
+    return choose(wishes, remembered or Choices())
 
 
 def test_nothing_said_gives_one_node_on_the_usual_port() -> None:
@@ -31,12 +36,14 @@ def test_nothing_said_gives_one_node_on_the_usual_port() -> None:
 
 
 def test_what_was_chosen_once_stays() -> None:
-    first = chosen(port=7000, nodes=2)
+    first = chosen(port=7000, nodes=2, separate=True)
     assert chosen(first.choices) == first
+    assert first.is_separate
 
 
 def test_what_is_said_now_counts_more() -> None:
     assert chosen(Choices(port=7000, nodes=2), port=7001, nodes=1).choices.port == 7001
+    assert not chosen(Choices(is_separate=True), separate=False).is_separate
 
 
 def test_any_port_is_one_that_is_free() -> None:

@@ -23,8 +23,10 @@ class Told:
         self.writes = 0
         self.is_away = False
         self.status: dict[str, Any] = {}
-        self.api = SimpleNamespace(name="virt-api", is_at_work=False, trouble="")
-        self.handler = SimpleNamespace(name="virt-handler of node01", is_at_work=True, trouble="")
+        self.api = SimpleNamespace(name="virt-api", is_at_work=False, trouble="", pid=0)
+        self.handler = SimpleNamespace(
+            name="virt-handler of node01", is_at_work=True, trouble="", pid=0
+        )
         self._clock = clock
         self._news = asyncio.Event()
         programs: Any = (self.api, self.handler)
@@ -108,3 +110,12 @@ async def test_it_is_written_as_soon_as_the_server_is_there_again(told: Told, cl
         told.is_away = False
         await clock.sleep(10)
     assert told.writes == 1
+
+
+async def test_processes_of_their_own_are_named_with_their_numbers(told: Told) -> None:
+    told.api.is_at_work, told.api.pid, told.handler.pid = True, 11, 12
+    async with background(told.standing.run()):
+        await told.news()
+    assert told.condition("Available")["message"] == (
+        "All components are ready: virt-api is process 11, virt-handler of node01 is process 12."
+    )
