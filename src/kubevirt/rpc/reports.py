@@ -197,6 +197,8 @@ class Freeze(Part, frozen=True, kw_only=True):
 class Status(Part, frozen=True, kw_only=True):
     status: str = NO_STATE
     reason: str = ""
+    message: str = ""
+    """In words, why it ended; upstream's launchers do not tell."""
     interfaces: tuple[InterfaceStatus, ...] = ()
     os_info: OsInfo = field(default=OsInfo(), name="OSInfo")
     fs_freeze_status: Freeze = field(default=Freeze(), name="FSFreezeStatus")

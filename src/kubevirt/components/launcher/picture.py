@@ -52,7 +52,12 @@ class Picture:
 
     def ended(self, ending: Ending) -> None:
         """The last one."""
-        status = replace(self._report.status, status=ending.state, reason=ending.reason)
+        status = replace(
+            self._report.status,
+            status=ending.state,
+            reason=ending.reason,
+            message=ending.sentence,
+        )
         self._report = replace(self._report, status=status)
         self._notifier.gone(self._report)
 

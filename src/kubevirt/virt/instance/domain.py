@@ -35,6 +35,8 @@ class DomainSeen(msgspec.Struct, frozen=True, kw_only=True):
 
     state: str
     reason: str = ""
+    ending: str = ""
+    """In words, why it ended, if it has."""
     is_emulated: bool = False
     machine: str = ""
     has_agent: bool = False

@@ -17,7 +17,7 @@ from kubevirt.api.instance_status import (
     VirtualMachineInstanceStatus,
     VolumeStatus,
 )
-from kubevirt.virt.conditions import FALSE, PAUSED, SYNCHRONIZED, TRUE, Told, with_told
+from kubevirt.virt.conditions import FALSE, PAUSED, SYNCHRONIZED, TRUE, Told, found, with_told
 from kubevirt.virt.happening import Happening
 from kubevirt.virt.instance import domain as domains
 from kubevirt.virt.instance import happenings, interfaces, migratable, phases
@@ -112,8 +112,10 @@ def _conditions(
     seen: GuestSeen,
     now: datetime,
 ) -> tuple[VirtualMachineInstanceCondition, ...]:
-    all_told: dict[str, Told | None] = {SYNCHRONIZED: _synchronized(seen)}
     domain = seen.domain
+    is_failure = status.phase == phases.FAILED
+    ending = _ending(domain) if domain is not None and is_failure else None
+    all_told: dict[str, Told | None] = {SYNCHRONIZED: ending or _synchronized(seen)}
     if domain is not None and domain.state in domains.ALIVE:
         all_told[PAUSED] = _paused(domain)
         all_told["AgentConnected"] = Told(TRUE) if domain.has_agent else None
@@ -137,6 +139,14 @@ def _synchronized(seen: GuestSeen) -> Told | None:
     return None
 
 
+def _ending(domain: DomainSeen) -> Told | None:
+    """Why a guest has failed, if its launcher knows."""
+    if domain.state in domains.ALIVE or not domain.ending:
+        return None
+    reasons = {"Panicked": "GuestPanicked", "Destroyed": "GuestKilled"}
+    return Told(FALSE, reasons.get(domain.reason, "GuestCrashed"), domain.ending)
+
+
 def _paused(domain: DomainSeen) -> Told | None:
     if domain.state != domains.PAUSED:
         return None
@@ -157,8 +167,14 @@ def _emulation(domain: DomainSeen) -> Told | None:
     return Told(TRUE, "NoHardwareAcceleration", text) if domain.is_emulated else None
 
 
-def news(before: str | None, after: str | None) -> Happening | None:
-    """What users are told when virt-handler changes the phase."""
+def cause(told: VirtualMachineInstanceStatus) -> str:
+    """Why a guest has failed, in words; empty if it has not, or nobody knows."""
+    trouble = found(told.conditions, SYNCHRONIZED) if told.phase == phases.FAILED else None
+    return (trouble.message or "") if trouble is not None else ""
+
+
+def news(before: str | None, after: str | None, cause: str = "") -> Happening | None:
+    """What users are told when virt-handler changes the phase; `cause` is why a guest has failed."""
     if before == after:
         return None
     match after:
@@ -167,6 +183,6 @@ def news(before: str | None, after: str | None) -> Happening | None:
         case phases.SUCCEEDED:
             return happenings.SHUT_DOWN
         case phases.FAILED:
-            return happenings.CRASHED
+            return happenings.crashed(cause)
         case _:
             return None

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from kubevirt.virt.happening import Happening
 
 DEFINED: Final = Happening("Created", "VirtualMachineInstance defined.")
@@ -11,6 +13,13 @@ DELETED: Final = Happening("Deleted", "Signaled Deletion")
 STOPPING: Final = Happening("Deleted", "VirtualMachineInstance stopping")
 SHUT_DOWN: Final = Happening("Stopped", "The VirtualMachineInstance was shut down.")
 CRASHED: Final = Happening("Stopped", "The VirtualMachineInstance crashed.", is_warning=True)
+
+
+def crashed(cause: str) -> Happening:
+    """With the cause in a sentence of its own, after KubeVirt's, if it is known."""
+    if not cause:
+        return CRASHED
+    return replace(CRASHED, message=f"{CRASHED.message} {cause[0].upper()}{cause[1:]}.")
 
 
 def pod_created(name: str) -> Happening:

@@ -4,7 +4,13 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from kubevirt.api.core.pod import ContainerStateWaiting, ContainerStatus, Pod, PodCondition
+from kubevirt.api.core.pod import (
+    ContainerStateTerminated,
+    ContainerStateWaiting,
+    ContainerStatus,
+    Pod,
+    PodCondition,
+)
 from kubevirt.virt.instance.names import UNPAUSED_GATE
 
 COMPUTE: Final = "compute"
@@ -20,6 +26,10 @@ STILLBORN: Final = frozenset(
     }
 )
 """Other causes for which a container does not start, and of which a user should hear."""
+
+
+WORDS_LIMIT: Final = 300
+_KILLED: Final = 137
 
 
 def is_finished(pod: Pod) -> bool:
@@ -91,9 +101,20 @@ def ending(pod: Pod) -> str:
     for status in _containers(pod):
         ended = status.state.terminated if status.state else None
         if ended and (ended.exit_code or status.name == COMPUTE):
-            said = f": {ended.message}" if ended.message else ""
-            return f"container {status.name} ended with code {ended.exit_code}{said}"
+            return f"container {status.name} {_how(ended)}"
     return "the node tells no cause"
+
+
+def _how(ended: ContainerStateTerminated) -> str:
+    if ended.exit_code == _KILLED:  # it could not say anything any more
+        is_greedy = ended.reason == "OOMKilled"
+        why = (
+            "it needed more memory than it may have" if is_greedy else "by somebody, or by its node"
+        )
+        return f"was killed with SIGKILL: {why}"
+    # Of one that did not say why it ends, a kubelet shows the end of its log.
+    said = (ended.message or "").strip().splitlines()[-1:]
+    return ": ".join([f"ended with code {ended.exit_code}", *(line[:WORDS_LIMIT] for line in said)])
 
 
 def image(pod: Pod) -> str | None:

@@ -143,7 +143,7 @@ class InstanceController:
             return
         self._written_at[key] = self._clock.monotonic()
         self._overtaken[key] = vmi.metadata.resource_version or ""
-        if happening := guest.news(vmi.status.phase, told.phase):
+        if happening := guest.news(vmi.status.phase, told.phase, guest.cause(told)):
             self._events.tell(vmi, happening)
 
     # Acting.

@@ -16,6 +16,7 @@ MOST_CARDS: Final = 64
 MOST_ADDRESSES: Final = 32
 MOST_DISKS: Final = 256
 WORD_LIMIT: Final = 256
+SENTENCE_LIMIT: Final = 768
 EMULATED: Final = "qemu"
 
 
@@ -25,6 +26,7 @@ def sight(report: reports.Domain) -> DomainSeen:
     return DomainSeen(
         state=word(status.status),
         reason=word(status.reason),
+        ending=word(status.message, SENTENCE_LIMIT),
         is_emulated=spec.type == EMULATED,
         machine=word(spec.os.type.machine),
         has_agent=has_agent,
@@ -46,9 +48,9 @@ def is_marked(report: reports.Domain) -> bool:
     return grace is not None and bool(grace.marked_for_graceful_shutdown)
 
 
-def word(text: str) -> str:
+def word(text: str, limit: int = WORD_LIMIT) -> str:
     """Printable, and not too long for a status."""
-    return "".join(each for each in text[:WORD_LIMIT] if each.isprintable())
+    return "".join(each for each in text[:limit] if each.isprintable())
 
 
 def _card(card: reports.Interface) -> Card:
