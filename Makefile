@@ -13,8 +13,8 @@ bootstrap: ## install the system packages and the virtual environment (.venv)
 	@scripts/bootstrap.sh
 
 .PHONY: up
-up: bootstrap ## bring up a Kubernetes on this machine in one process; virtctl status shows it
-	@.venv/bin/virtctl up
+up: bootstrap ## a Kubernetes with KubeVirt on this machine, in one process, and a first machine in it
+	@scripts/up.sh
 
 .PHONY: down
 down: ## stop it and everything that runs on it; data stays

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from guestimage import errors, progress, tools
+from guestimage import apt, errors, progress, tools
 
 _DEPENDENCY = re.compile(r"^[ |]*(?:Pre)?Depends: (?P<name>[^<:]+)")
 _LINE = re.compile(r"'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) (?P<hash>\S+)")
@@ -44,7 +44,7 @@ def libraries_of(names: Sequence[str]) -> list[str]:
     Only through libraries: what a program's package needs for being installed (users, questions,
     services) is no part of a guest that installs nothing.
     """
-    said = tools.run("apt-cache", "depends", "--recurse", "--important", *names).decode()
+    said = apt.ask("apt-cache", "depends", "--recurse", "--important", *names)
     return closure_of_libraries(names, parse_dependencies(said))
 
 
@@ -73,7 +73,7 @@ def parse_dependencies(said: str) -> dict[str, list[str]]:
 
 def resolve(names: Sequence[str]) -> list[Package]:
     try:
-        said = tools.run("apt-get", "--quiet", "--print-uris", "download", *names).decode()
+        said = apt.ask("apt-get", "--quiet", "--print-uris", "download", *names)
     except errors.ToolFailed as error:
         raise errors.GuestError(
             f"apt cannot say where the guest's packages are; run `apt-get update` as root: {error}"
@@ -136,7 +136,7 @@ def installed_versions(names: Sequence[str]) -> str:
 
 
 def _candidate(name: str) -> bool:
-    said = tools.run("apt-cache", "policy", name).decode()
+    said = apt.ask("apt-cache", "policy", name)
     return bool(re.search(r"Candidate: (?!\(none\))", said))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from guestimage import (
+    apt,
     cache,
     elf,
     errors,
@@ -165,3 +166,26 @@ def test_a_tree_brings_the_folders_of_its_files() -> None:
         ("a/b", "0o40755"),
         ("a/b/c", "0o100600"),
     ]
+
+
+def test_apt_is_asked_again_only_when_what_it_knows_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[tuple[str, ...]]()
+    index = tmp_path / "index"
+    index.write_text("old")
+    monkeypatch.setenv("KUBEVIRT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(apt, "KNOWLEDGE", (index,))
+
+    def run(*words: str) -> bytes:
+        asked.append(words)
+        return b"an answer"
+
+    monkeypatch.setattr(tools, "run", run)
+    for _ in range(2):
+        assert apt.ask("apt-cache", "policy", "busybox") == "an answer"
+    assert len(asked) == 1
+    index.write_text("newer")
+    assert apt.ask("apt-cache", "policy", "busybox") == "an answer"
+    assert apt.ask("apt-cache", "policy", "dropbear") == "an answer"
+    assert len(asked) == 3

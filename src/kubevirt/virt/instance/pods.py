@@ -44,11 +44,17 @@ def is_ending(pod: Pod) -> bool:
 def is_up(pod: Pod) -> bool:
     """Whether all of its containers are: then virt-handler can begin.
 
-    Its condition Ready may be withheld by a gate that opens only when the guest runs.
+    Its condition Ready may be withheld by a gate that opens only when the guest runs, and so may the launcher's
+    own readiness: a probe of the guest is that container's.
     """
     containers = pod.status.container_statuses
     is_running = pod.status.phase == "Running" and not is_ending(pod)
-    return is_running and bool(containers) and all(each.ready for each in containers)
+    return is_running and bool(containers) and all(map(_can_be_used, containers))
+
+
+def _can_be_used(container: ContainerStatus) -> bool:
+    is_running = container.state is not None and container.state.running is not None
+    return container.ready or (container.name == COMPUTE and is_running)
 
 
 def latest(pods: tuple[Pod, ...]) -> Pod | None:

@@ -105,6 +105,21 @@ def test_an_instance_whose_pod_is_up_is_handed_over_in_one_write() -> None:
     assert plan.happenings == (happenings.handed_over("node01"),)
 
 
+def test_a_guest_with_a_readiness_probe_is_not_stuck_before_it_boots() -> None:
+    """The probe is the launcher container's, and only a guest that runs can pass it."""
+    running = {"running": {"startedAt": EPOCH.isoformat()}}
+    compute = {**UP["containerStatuses"][0], "ready": False, "state": running}
+    plan = plan_for(
+        an_instance(phases.SCHEDULING), a_pod(phase="Running", containerStatuses=[compute])
+    )
+    assert plan.status.phase == phases.SCHEDULED
+    helper = {**compute, "name": "volumecontainer"}
+    plan = plan_for(
+        an_instance(phases.SCHEDULING), a_pod(phase="Running", containerStatuses=[compute, helper])
+    )
+    assert plan.status.phase == phases.SCHEDULING
+
+
 def test_a_running_guest_is_as_ready_as_its_pod() -> None:
     vmi = an_instance(phases.RUNNING, activePods={"pod-1": "node01"}, nodeName="node01")
     assert told(plan_for(vmi, a_pod(**UP)), "Ready") == ("True", None)
