@@ -30,18 +30,18 @@ def between(pod: Pod, before: PodStatus, after: PodStatus) -> Iterator[Happening
 
 
 def _of_wait(pod: Pod, status: ContainerStatus, reason: str, message: str) -> Iterator[Happening]:
-    name = status.name
+    name, image = status.name, _image(pod, status, message)
     match reason:
         case "CrashLoopBackOff":
             text = f"Back-off restarting failed container {name} in pod {full_name(pod)}"
             yield Happening(reason="BackOff", message=text, is_warning=True, container=name)
         case "ImagePullBackOff":
-            text = f'Back-off pulling image "{status.image}"'
+            text = f'Back-off pulling image "{image}"'
             yield Happening(reason="BackOff", message=text, container=name)
             text = "Error: ImagePullBackOff"
             yield Happening(reason="Failed", message=text, is_warning=True, container=name)
         case "ErrImagePull":
-            text = f'Failed to pull image "{status.image}": {message}'
+            text = f'Failed to pull image "{image}": {message}'
             yield Happening(reason="Failed", message=text, is_warning=True, container=name)
             text = "Error: ErrImagePull"
             yield Happening(reason="Failed", message=text, is_warning=True, container=name)
@@ -60,6 +60,13 @@ def _of_wait(pod: Pod, status: ContainerStatus, reason: str, message: str) -> It
         case "CreateContainerConfigError" | "CreateContainerError" | "RunContainerError":
             text = f"Error: {message}"
             yield Happening(reason="Failed", message=text, is_warning=True, container=name)
+
+
+def _image(pod: Pod, status: ContainerStatus, message: str) -> str:
+    """The one that is waited for: the container's own, or that of a volume."""
+    volumes = pod.spec.volumes if pod.spec else ()
+    references = (each.image.reference for each in volumes if each.image)
+    return next((each for each in references if each and each in message), status.image)
 
 
 def _waits_for(status: ContainerStatus | None) -> tuple[str, str]:

@@ -2,13 +2,15 @@
 must not be forgotten.
 """
 
+from datetime import datetime
 from typing import Any, Self
 
 import msgspec
 
 from kubevirt.api.core.pod import Pod
 from kubevirt.embedded.node import records, sighting
-from kubevirt.embedded.node.neighbours import Image, PodNetwork
+from kubevirt.embedded.node.neighbours import Image, NoImageForVolume, PodNetwork
+from kubevirt.embedded.node.policy import all_containers
 from kubevirt.embedded.node.records import KEPT_TRIES, PodRecords, State
 from kubevirt.embedded.node.seen import ContainerSeen, PodSeen, Setback, Tried, Verdict
 
@@ -102,6 +104,17 @@ class PodMemory:
 
     def set_back(self, name: str, setback: Setback) -> None:
         self.setbacks[name] = setback
+
+    def wait_for_image(self, pod: Pod, error: NoImageForVolume, now: datetime) -> None:
+        """Of a volume, by the containers that mount it. The same trouble again is nothing new to tell."""
+        for container in all_containers(pod):
+            if all(each.name != error.volume for each in container.volume_mounts):
+                continue
+            before = self.setbacks.get(container.name)
+            if before is None or (before.image, before.message) != (error.image, error.message):
+                self.setbacks[container.name] = Setback(
+                    reason=error.reason, message=error.message, at=now, image=error.image
+                )
 
     def seen(self, host_addresses: tuple[str, ...]) -> PodSeen:
         names = self.tries.keys() | self.setbacks.keys() | self.images.keys()

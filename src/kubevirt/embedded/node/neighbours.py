@@ -25,6 +25,16 @@ class NotNow(Retry):
         self.message = message
 
 
+class NoImageForVolume(NotNow):
+    """A volume is an image that cannot be had. The containers that mount it wait for it as for their own."""
+
+    def __init__(self, reason: str, message: str, *, volume: str, image: str) -> None:
+        named = message if image in message else f"image {image}: {message}"
+        super().__init__(reason, named)
+        self.volume = volume
+        self.image = image
+
+
 class ImageConfig(msgspec.Struct, frozen=True, kw_only=True):
     """What an image says about how it is run."""
 

@@ -36,10 +36,18 @@ from kubevirt.embedded.node.wall_time import has_gone_back
 def of_pod(pod: Pod, seen: PodSeen, now: datetime) -> Iterator[Step]:
     if not seen.has_volumes:
         yield PrepareVolumes()
+        yield from _shown(seen, now)
     elif not seen.has_network:
         yield SetUpNetwork()
     else:
         yield from _containers(pod, seen, now)
+
+
+def _shown(seen: PodSeen, now: datetime) -> Iterator[Step]:
+    """Until when an error is told before the wait for the next try is."""
+    for each in seen.containers.values():
+        if each.setback and now < (until := each.setback.at + backoff.ERROR_SHOWN):
+            yield Wait(until)
 
 
 def _containers(pod: Pod, seen: PodSeen, now: datetime) -> Iterator[Step]:

@@ -10,7 +10,7 @@ from kubevirt.base.log import get_logger
 from kubevirt.embedded.node import happenings
 from kubevirt.embedded.node.happenings import Happening
 from kubevirt.embedded.node.memory import PodMemory
-from kubevirt.embedded.node.neighbours import NotNow
+from kubevirt.embedded.node.neighbours import NoImageForVolume, NotNow
 from kubevirt.embedded.node.parts import Parts
 
 log = get_logger(__name__)
@@ -20,19 +20,29 @@ _LONGEST_WAIT_S = 15.0
 
 
 async def prepare_volumes(
-    pod: Callable[[], Pod], memory: PodMemory, parts: Parts, news: asyncio.Event
+    pod: Callable[[], Pod],
+    memory: PodMemory,
+    parts: Parts,
+    news: asyncio.Event,
+    changed: Callable[[], None],
 ) -> None:
     """Until it is done. `pod` as it is now, whenever it is asked. `news`: something came that it may
-    have waited for.
+    have waited for. `changed` is called when there is more to tell of it.
     """
 
     async def prepare() -> None:
         await parts.neighbours.volumes.prepare(pod())
 
-    def told(error: NotNow) -> Happening:
+    def told(error: NotNow) -> Happening | None:
+        if isinstance(error, NoImageForVolume):
+            memory.wait_for_image(pod(), error, parts.clock.now())
+            changed()
+            return None  # it follows from the status, as for any image
         return Happening(reason=error.reason, message=error.message, is_warning=True)
 
     await _persistently(prepare, told, pod, parts, news)
+    if not memory.state.has_volumes:
+        memory.setbacks.clear()  # they waited for a volume: no container was tried yet
     memory.remember(has_volumes=True)
 
 
@@ -64,7 +74,7 @@ async def tear_down(pod: Callable[[], Pod], memory: PodMemory, parts: Parts) -> 
 
 async def _persistently(
     work: Callable[[], Awaitable[None]],
-    told: Callable[[NotNow], Happening],
+    told: Callable[[NotNow], Happening | None],
     pod: Callable[[], Pod],
     parts: Parts,
     news: asyncio.Event | None = None,
@@ -75,9 +85,9 @@ async def _persistently(
         try:
             return await work()
         except NotNow as error:
-            parts.tell(pod(), told(error))
+            _tell(parts, pod(), told(error))
         except (KubevirtError, OSError) as error:
-            parts.tell(pod(), told(NotNow("FailedSync", str(error))))
+            _tell(parts, pod(), told(NotNow("FailedSync", str(error))))
         except Exception:  # a bug must not leave a pod alone
             log.exception("work for a pod failed", pod=pod().metadata.name)
         with suppress(TimeoutError):
@@ -86,3 +96,8 @@ async def _persistently(
         if news:
             news.clear()
         wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+
+
+def _tell(parts: Parts, pod: Pod, happening: Happening | None) -> None:
+    if happening is not None:
+        parts.tell(pod, happening)

@@ -245,7 +245,9 @@ class PodWorker:
             self.begin(("refresh",), self._refresh)
 
     async def _refresh(self) -> None:
-        await surrounding.prepare_volumes(lambda: self._pod, self.memory, self._parts, self._news)
+        await surrounding.prepare_volumes(
+            lambda: self._pod, self.memory, self._parts, self._news, self.poke
+        )
         if self.memory.network is not None:
             await surrounding.set_up_network(lambda: self._pod, self.memory, self._parts)
 
@@ -322,7 +324,9 @@ class PodWorker:
                 self._containers.act(action)
 
     async def _prepare_volumes(self) -> None:
-        await surrounding.prepare_volumes(lambda: self._pod, self.memory, self._parts, self._news)
+        await surrounding.prepare_volumes(
+            lambda: self._pod, self.memory, self._parts, self._news, self.poke
+        )
 
     async def _set_up_network(self) -> None:
         await surrounding.set_up_network(lambda: self._pod, self.memory, self._parts)

@@ -9,6 +9,7 @@ import pytest
 from tests.component.embedded.volumes.conftest import World, mounted, refusal, source, until
 
 from kubevirt.base.commands import run
+from kubevirt.embedded.node.neighbours import NoImageForVolume
 from kubevirt.embedded.node.volumes.volumes import Volumes
 from kubevirt.host import mounts
 
@@ -199,7 +200,6 @@ async def test_the_files_of_an_image_are_a_volume(world: World, volumes: Volumes
 @pytest.mark.parametrize(
     ("volume", "why"),
     [
-        ({"image": {"reference": "none"}}, "there is no such image"),
         (
             {"image": {"reference": "built-in"}},
             "built-in is the built-in image, which has no files of its own",
@@ -230,6 +230,13 @@ async def test_what_cannot_be_had_is_said(
     said = await refusal(volumes, pod)
 
     assert said == f'MountVolume.SetUp failed for volume "a" : {why}'
+
+
+async def test_an_image_that_cannot_be_had_is_said_as_one(world: World, volumes: Volumes) -> None:
+    pod = await world.pod("web", {"name": "a", "image": {"reference": "none"}})
+    with pytest.raises(NoImageForVolume, match="image none: there is no such image") as caught:
+        await volumes.prepare(pod)
+    assert (caught.value.volume, caught.value.image) == ("a", "none")
 
 
 async def test_a_full_disk_is_said_in_one_sentence(world: World, volumes: Volumes) -> None:

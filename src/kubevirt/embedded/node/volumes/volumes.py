@@ -29,7 +29,7 @@ from kubevirt.base.errors import KubevirtError
 from kubevirt.base.files import Root
 from kubevirt.base.log import get_logger
 from kubevirt.base.tasks import background
-from kubevirt.embedded.node.neighbours import Images, NotNow
+from kubevirt.embedded.node.neighbours import Images, NoImageForVolume, NotNow
 from kubevirt.embedded.node.policy import FINAL_PHASES, spec_of
 from kubevirt.embedded.node.settings import NodeSettings
 from kubevirt.embedded.node.volumes import (
@@ -162,6 +162,11 @@ class Volumes:
         try:
             return await self._source(pod, volume)
         except NotNow as error:
+            if volume.image is not None:
+                image = volume.image.reference or ""
+                raise NoImageForVolume(
+                    error.reason, error.message, volume=volume.name, image=image
+                ) from None
             why = error.message
         except OSError as error:
             why = self._explained(error)
