@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from kubevirt.api.credentials import AccessCredential
 from kubevirt.api.instance import VirtualMachineInstanceSpec
 from kubevirt.api.interfaces import Interface
 from kubevirt.api.volumes import Volume
@@ -65,6 +66,8 @@ def missing_causes(spec: Spec, field: str, rules: Rules) -> Causes:
             yield not_supported(at, f"{feature.sentence} yet; remove {at}")
     for index, volume in enumerate(spec.volumes):
         yield from _volume(volume, f"{field}.volumes[{index}]", rules)
+    for index, credential in enumerate(spec.access_credentials):
+        yield from _credential(credential, f"{field}.accessCredentials[{index}]", rules)
     for index, interface in enumerate(spec.domain.devices.interfaces):
         yield from _interface(interface, f"{field}.domain.devices.interfaces[{index}]", rules)
     for index, network in enumerate(spec.networks):
@@ -124,6 +127,27 @@ def _volume(volume: Volume, at: str, rules: Rules) -> Causes:
             rules,
             here,
             f"volumes cannot be plugged into running guests yet; remove {here}",
+        )
+
+
+def _credential(credential: AccessCredential, at: str, rules: Rules) -> Causes:
+    """What cloud-init brings is built; what the guest's agent would set while it runs is not."""
+    keys = credential.ssh_public_key
+    if keys is not None and keys.propagation_method.qemu_guest_agent is not None:
+        yield from _unless(
+            "agentCredentials",
+            rules,
+            f"{at}.sshPublicKey.propagationMethod.qemuGuestAgent",
+            "keys cannot be set by the guest's agent yet; use noCloud: {} or configDrive: {} with a "
+            "cloud-init volume",
+        )
+    if credential.user_password is not None:
+        yield from _unless(
+            "agentCredentials",
+            rules,
+            f"{at}.userPassword",
+            "passwords cannot be set by the guest's agent yet; write chpasswd into the user data of a "
+            "cloud-init volume",
         )
 
 

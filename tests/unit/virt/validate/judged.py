@@ -29,6 +29,7 @@ SMALL_MACHINE: Mapping[str, Any] = {
 }
 ALL_BUILT = frozenset(
     {
+        "agentCredentials",
         "dataVolumes",
         "gpus",
         "hostDevices",

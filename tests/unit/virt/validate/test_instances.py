@@ -27,6 +27,12 @@ CLAIM = {"name": "a", "persistentVolumeClaim": {"claimName": "c", "hotpluggable"
 IMAGE = {"name": "root", "containerDisk": {"image": "example/disk:1"}}
 SCSI = {"name": "a", "disk": {"bus": "scsi"}}
 
+A_SECRET = {"secret": {"secretName": "a"}}
+
+
+def credentials(**one: Any) -> dict[str, Any]:
+    return {"accessCredentials": [one]}
+
 
 def handler(node: str | None) -> Requester:
     return Requester(
@@ -181,6 +187,21 @@ def test_a_kind_that_works_is_not_refused() -> None:
         (
             {"domain": {"firmware": {"bootloader": {"efi": {"persistent": True}}}}},
             "domain.firmware.bootloader.efi.persistent",
+        ),
+        (
+            credentials(
+                sshPublicKey={
+                    "source": A_SECRET,
+                    "propagationMethod": {"qemuGuestAgent": {"users": ["a"]}},
+                }
+            ),
+            "accessCredentials[0].sshPublicKey.propagationMethod.qemuGuestAgent",
+        ),
+        (
+            credentials(
+                userPassword={"source": A_SECRET, "propagationMethod": {"qemuGuestAgent": {}}}
+            ),
+            "accessCredentials[0].userPassword",
         ),
         ({"volumes": [{"name": "a", "dataVolume": {"name": "a"}}]}, "volumes[0].dataVolume"),
         ({"volumes": [{"name": "a", "memoryDump": {"claimName": "a"}}]}, "volumes[0]"),
