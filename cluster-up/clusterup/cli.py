@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command, text in (
         ("up", _up, "start the cluster"),
+        ("sync", _sync, "bring KubeVirt of this checkout into it"),
         ("down", _down, "stop it and leave nothing behind"),
         ("ls", _list, "show the machines of the cluster"),
         ("info", _info, "print addresses and files of the cluster as JSON"),
@@ -105,6 +106,18 @@ def _up(chosen: settings.Settings, _arguments: argparse.Namespace) -> None:
         return
     _run(cluster.Cluster(chosen, say).up())
     say.say(f"{chosen.name} is up: {chosen.nodes} node(s); try cluster-up/kubectl.sh get nodes")
+
+
+def _sync(chosen: settings.Settings, _arguments: argparse.Namespace) -> None:
+    say = progress.Progress("cluster-sync")
+    if chosen.provider == EXTERNAL:
+        raise errors.ClusterError(
+            "KubeVirt is not brought into clusters that cluster-up did not start; see docs/installing.md"
+        )
+    if chosen.provider == settings.EMBEDDED:
+        embedded.sync(chosen, say)
+        return
+    _run(cluster.Cluster(chosen, say).sync())
 
 
 def _down(chosen: settings.Settings, _arguments: argparse.Namespace) -> None:

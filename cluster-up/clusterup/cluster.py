@@ -17,6 +17,7 @@ from clusterup import (
     api,
     binaries,
     cgroups,
+    components,
     controlplane,
     dns,
     errors,
@@ -31,6 +32,7 @@ from clusterup import (
     registry,
     settings,
     state,
+    syncing,
     waiting,
 )
 
@@ -104,6 +106,19 @@ class Cluster:
         machine = machines.Machine(name, self._home / name, self._tree)
         machine.pid = int((machine.folder / "pid").read_text())
         return machine
+
+    async def sync(self) -> None:
+        """Bring KubeVirt of this checkout into it."""
+        found = state.read(self._home)
+        if found is None or found.phase != state.UP:
+            raise errors.ClusterError(
+                f"no cluster {self._settings.name} is up that KubeVirt could be brought into; "
+                "start it with `make cluster-up`, as root"
+            )
+        with state.only_one(self._home):
+            control = self.machine(machines.CONTROL_PLANE)
+            members = [self.machine(name) for name in found.nodes]
+            await syncing.Sync(self._settings, found, control, members, self._say).run()
 
     # Up.
 
@@ -208,10 +223,10 @@ class Cluster:
     ) -> None:
         for node in all_nodes:
             node.write_files()
-        folder = self._programs.path("kubelet").parent.parent
+        seen = [self._programs.path("kubelet").parent.parent, *components.folders()]
         await waiting.together(
             machines.start_control_plane(control),
-            *(machines.start_node(node.machine, folder) for node in all_nodes),
+            *(machines.start_node(node.machine, seen) for node in all_nodes),
         )
         members = [node.machine for node in all_nodes]
         await network.connect(plan, self._settings.name, control, members)

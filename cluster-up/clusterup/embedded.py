@@ -5,7 +5,9 @@ It is a home like any other, in the folder where clusters of other providers are
 
 import json
 import os
+import select
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,6 +16,7 @@ from typing import Any
 
 from clusterup import binaries, errors, progress, settings
 from kubevirt.cli import exit_codes
+from kubevirt.embedded.home import Home
 
 _LIMIT_S = 180
 """Longer than pods are given to end, and virtctl waits for that."""
@@ -29,6 +32,20 @@ def up(chosen: settings.Settings) -> None:
         )
     words = ["--port", "0", "--nodes", str(chosen.nodes), "--no-merge-kubeconfig"]
     _virtctl(chosen, "up", *words)
+
+
+def sync(chosen: settings.Settings, say: progress.Progress) -> None:
+    """Replace its process by one of this checkout. It is killed, because one that is asked to end takes its
+    pods along: those of one that died go on, and the next process finds them. So do guests.
+    """
+    old = info(chosen)["process"]["pid"]
+    _kill(chosen.home)
+    _virtctl(chosen, "up", "--no-merge-kubeconfig")
+    new = info(chosen)["process"]["pid"]
+    say.say(
+        f"{chosen.name}: process {old} was replaced by {new}, which runs this checkout, and KubeVirt's programs "
+        "with it; pods and guests went on, and launchers of new guests are of this checkout, too"
+    )
 
 
 def down(chosen: settings.Settings) -> None:
@@ -77,6 +94,23 @@ async def kubectl(chosen: settings.Settings, say: progress.Progress) -> Path:
     programs = binaries.Binaries(settings.PROVIDERS / settings.KUBERNETES, chosen.cache)
     await programs.ensure(["kubectl"], say)
     return programs.path("kubectl")
+
+
+def _kill(home: Path) -> None:
+    """By a descriptor: its number could be somebody else's by now."""
+    holder = Home(home).holder
+    if holder is None:
+        return
+    try:
+        process = os.pidfd_open(holder)
+    except ProcessLookupError:
+        return
+    try:
+        if Home(home).holder == holder:
+            signal.pidfd_send_signal(process, signal.SIGKILL)
+            select.select([process], [], [], _LIMIT_S)
+    finally:
+        os.close(process)
 
 
 def _state(chosen: settings.Settings) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Small container images, made here and pushed to the cluster's registry.
 
 An image is one layer of files and a configuration, built in memory and always the same bytes for
-the same files. That is all that a pause container and the programs of a test need.
+the same files. That is all that a pause container, a launcher and the programs of a test need. Those
+that others have built come from their archives.
 """
 
 import gzip
@@ -24,19 +25,22 @@ PAUSE = "registry.k8s.io/pause:3.10"
 
 _MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 _CONFIG = "application/vnd.oci.image.config.v1+json"
-_LAYER = "application/vnd.oci.image.layer.v1.tar+gzip"
+_PLAIN_LAYER = "application/vnd.oci.image.layer.v1.tar"
+_LAYER = f"{_PLAIN_LAYER}+gzip"
+_NAME = "org.opencontainers.image.ref.name"
 _LIMIT = aiohttp.ClientTimeout(total=120, connect=5)
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 @dataclass(frozen=True)
 class File:
-    """A file of an image: its content, or the target it links to."""
+    """A file of an image: its content, or the target it links to; or a folder."""
 
     content: bytes = b""
     mode: int = 0o755
     link: str | None = None
     owner: int = 0
+    is_folder: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,10 +83,17 @@ def build(
     *,
     environment: Mapping[str, str] | None = None,
     user: str = "",
+    is_compressed: bool = True,
 ) -> Image:
-    """An image of these files (by their path from the root) that runs `command`."""
+    """An image of these files (by their path from the root) that runs `command`. A large one is
+    sooner where it is needed when it is not compressed.
+    """
     plain = _tar(files)
-    layer = Blob(_LAYER, gzip.compress(plain, compresslevel=1, mtime=0))
+    layer = (
+        Blob(_LAYER, gzip.compress(plain, compresslevel=1, mtime=0))
+        if is_compressed
+        else Blob(_PLAIN_LAYER, plain)
+    )
     machine = platform.machine()
     settings = {
         "architecture": _ARCHITECTURES.get(machine, machine),
@@ -105,18 +116,43 @@ def build(
     return Image(Blob(_MANIFEST, json.dumps(manifest).encode()), (configuration, layer))
 
 
+def read_archive(path: Path) -> dict[str, Image]:
+    """The images of an OCI layout in a tar file, by the names that they have there."""
+    with tarfile.open(path) as archive:
+        files = {
+            entry.name: content.read()
+            for entry in archive
+            if entry.isfile() and (content := archive.extractfile(entry))
+        }
+
+    def blob(descriptor: Mapping[str, Any]) -> Blob:
+        name = "blobs/" + descriptor["digest"].replace(":", "/")
+        return Blob(descriptor["mediaType"], files[name])
+
+    found: dict[str, Image] = {}
+    for listed in json.loads(files["index.json"])["manifests"]:
+        manifest = blob(listed)
+        parts = json.loads(manifest.content)
+        if name := listed.get("annotations", {}).get(_NAME):
+            found[name] = Image(
+                manifest, [blob(each) for each in (parts["config"], *parts["layers"])]
+            )
+    return found
+
+
 def _tar(files: Mapping[str, File]) -> bytes:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for folder in sorted(
-            {str(p) for name in files for p in Path(name).parents if str(p) != "."}
-        ):
+        on_the_way = {str(p) for name in files for p in Path(name).parents} - {"."} - files.keys()
+        for folder in sorted(on_the_way):
             entry = tarfile.TarInfo(folder)
             entry.type, entry.mode = tarfile.DIRTYPE, 0o755
             archive.addfile(entry)
         for name, file in sorted(files.items()):
             entry = tarfile.TarInfo(name)
             entry.mode, entry.uid, entry.gid = file.mode, file.owner, file.owner
+            if file.is_folder:
+                entry.type = tarfile.DIRTYPE
             if file.link is not None:
                 entry.type, entry.linkname = tarfile.SYMTYPE, file.link
             entry.size = 0 if file.link is not None else len(file.content)

@@ -140,6 +140,9 @@ async def start_control_plane(machine: Machine) -> None:
     await machine.start(str(_INITS / "control-plane.sh"))
 
 
-async def start_node(machine: Machine, programs: Path) -> None:
-    """The node's files (etc, var, tmp, tunables) must be in its folder already."""
-    await machine.start(str(_INITS / "node.sh"), machine.name, str(machine.folder), str(programs))
+async def start_node(machine: Machine, programs: Sequence[Path]) -> None:
+    """The node's files (etc, var, tmp, tunables) must be in its folder already. `programs` are folders
+    that it sees as the host does.
+    """
+    seen = ":".join(map(str, programs))
+    await machine.start(str(_INITS / "node.sh"), machine.name, str(machine.folder), seen)

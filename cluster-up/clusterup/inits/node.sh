@@ -2,7 +2,8 @@
 # First process of a node: makes the node's root file system, moves into it and stays.
 # usage: node.sh NAME FOLDER PROGRAMS READY
 #   FOLDER    the node's own files on the host: etc, var, tmp, tunables; root is made here
-#   PROGRAMS  the folder with the programs of Kubernetes, seen in the node under the same path
+#   PROGRAMS  folders with programs, those of Kubernetes and those of this project, separated by colons and
+#             seen in the node under the same paths
 #   READY     the file that gets this process's id on the host when the node can be entered
 #
 # A node sees the host's software read-only, the host's devices, and otherwise only what is its own:
@@ -36,9 +37,15 @@ done
 for path in etc var tmp; do mount --bind "$folder/$path" "$path"; done
 mount -t tmpfs -o mode=755 run run
 ln -s ../run var/run 2>/dev/null || true
-# Only now, because it may lie below one of these.
-mkdir -p ".$programs"
-read_only "$programs" ".$programs"
+# Only now, because they may lie below one of these.
+set -f
+IFS=:
+for path in $programs; do
+  mkdir -p ".$path"
+  read_only "$path" ".$path"
+done
+unset IFS
+set +f
 
 mount --rbind /dev dev
 mount -t proc proc proc
