@@ -85,3 +85,22 @@ def a_disk(name: str, volume: Mapping[str, Any], **disk: Any) -> Object:
         },
         "volume": {"name": name, **volume},
     }
+
+
+def a_claim(name: str, size: str = "64Mi", **spec: Any) -> Object:
+    """Of the default class unless it says otherwise."""
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": size}},
+            **spec,
+        },
+    }
+
+
+def of_claim(name: str) -> Object:
+    """A volume for `a_disk`."""
+    return {"persistentVolumeClaim": {"claimName": name}}
