@@ -7,11 +7,12 @@ import msgspec
 import pytest
 from tests.contract.lamps import a_config_map, a_pod
 
+from kubevirt.api.scheme import CONFIG_MAPS
 from kubevirt.apiserver.kinds import builtin
 from kubevirt.apiserver.kinds.columns import layout_of
 from kubevirt.apiserver.kinds.kind import Kind
 from kubevirt.kube.client import Client
-from kubevirt.kube.errors import NoSuchResource
+from kubevirt.kube.errors import BadRequest, NoSuchResource
 
 TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 LISTED = [kind for kind in builtin.kinds() if "list" in kind.verbs]
@@ -24,8 +25,9 @@ def path_of(kind: Kind, namespace: str = "") -> str:
     return f"{root}{place}/{kind.names.plural}"
 
 
-async def table(client: Client, path: str) -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.json.decode(await client.raw("GET", path, accept=TABLE))
+async def table(client: Client, path: str, **params: str) -> dict[str, Any]:
+    said = await client.raw("GET", path, params=params, accept=TABLE)
+    found: dict[str, Any] = msgspec.json.decode(said)
     assert (found["kind"], found["apiVersion"]) == ("Table", "meta.k8s.io/v1")
     return found
 
@@ -102,6 +104,29 @@ async def test_cells_are_those_of_the_server(client: Client, namespace: str, plu
     assert ours == theirs
     assert row["object"]["kind"] == "PartialObjectMetadata"
     assert row["object"]["metadata"]["name"] == "one"
+
+
+@pytest.mark.parametrize("path", ["configmaps", "configmaps/one"])
+async def test_a_row_has_as_much_of_its_object_as_was_asked_for(
+    client: Client, namespace: str, path: str
+) -> None:
+    """Whoever sorts by any field (`kubectl get --sort-by`) needs the whole of it."""
+    await client.create(CONFIG_MAPS.raw, a_config_map("one", a="b"), namespace)
+    place = f"/api/v1/namespaces/{namespace}/{path}"
+
+    async def shown(included: str) -> Any:
+        found = await table(client, place, includeObject=included)
+        [row] = [each for each in found["rows"] if each["cells"][0] == "one"]
+        return row["object"]
+
+    whole = await shown("Object")
+    assert (whole["kind"], whole["apiVersion"]) == ("ConfigMap", "v1")
+    assert whole["data"] == {"a": "b"}
+    assert (await shown("Metadata"))["kind"] == (await shown(""))["kind"] == "PartialObjectMetadata"
+    assert await shown("None") is None
+    with pytest.raises(BadRequest, match=r'includeObject: Invalid value: "Some"') as refused:
+        await shown("Some")
+    assert str(refused.value).endswith("must be 'Metadata', 'Object', 'None', or empty")
 
 
 COLUMNS = [

@@ -66,7 +66,8 @@ class Answers:
         self._form = form
         self._head = stored.head(kind, version)
         self._item_head = stored.head(kind, version, is_named=kind.is_custom)
-        self._tables = Tables(kind, version, clock) if form.kind == media.TABLE else None
+        is_table = form.kind == media.TABLE
+        self._tables = Tables(kind, version, clock, form.included) if is_table else None
         self._frames = frames or Frames()
 
     def one(self, result: One) -> bytes:

@@ -12,6 +12,7 @@ from contextlib import aclosing
 from typing import Any, Final
 
 from aiohttp import web
+from msgspec.structs import replace
 
 from kubevirt.api.meta import StatusDetails
 from kubevirt.apiserver import refusals
@@ -366,4 +367,15 @@ def _form(request: web.BaseRequest, call: Call) -> Form:
     found = media.chosen(request.headers.get("Accept"), possible)
     if found is None:
         raise refusals.not_acceptable(media.OFFERED, is_custom=call.kind.is_custom)
-    return found
+    if found.kind != media.TABLE:
+        return found
+    return replace(found, included=_included(request.query.get("includeObject", "")))
+
+
+def _included(wanted: str) -> str:
+    if wanted not in media.INCLUDED:
+        raise refusals.bad_request(
+            f'Unable to convert to Table as requested: includeObject: Invalid value: "{wanted}": '
+            "must be 'Metadata', 'Object', 'None', or empty"
+        )
+    return wanted

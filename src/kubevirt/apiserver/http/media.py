@@ -22,6 +22,9 @@ STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
 TABLE: Final = "Table"
 PARTIAL: Final = "PartialObjectMetadata"
 PARTIAL_LIST: Final = "PartialObjectMetadataList"
+WHOLE: Final = "Object"
+NOTHING: Final = "None"
+INCLUDED: Final = ("", "Metadata", WHOLE, NOTHING)
 
 
 class Form(msgspec.Struct, frozen=True):
@@ -31,6 +34,8 @@ class Form(msgspec.Struct, frozen=True):
     kind: str = ""
     """Table, PartialObjectMetadata or its list; empty for the object itself."""
     version: str = ""
+    included: str = ""
+    """Of an object, what a row of a table has with it: Metadata (or nothing said), Object, or None."""
 
 
 class _Offer(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from kubevirt.apiserver.http import media
 from kubevirt.apiserver.kinds.columns import AGE, NAME, layout_of
 from kubevirt.apiserver.kinds.columns.ages import age
 from kubevirt.apiserver.kinds.kind import Column, Kind, Version
@@ -15,8 +16,11 @@ Document = dict[str, Any]
 
 
 class Tables:
-    def __init__(self, kind: Kind, version: Version, clock: Clock) -> None:
+    def __init__(self, kind: Kind, version: Version, clock: Clock, included: str = "") -> None:
         self._clock = clock
+        self._included = included
+        self._head = stored.head(kind, version)
+        self._api_version = f"{kind.group}/{version.name}" if kind.group else version.name
         self._layout = layout_of(kind, version)
         self._columns = _definitions(self._layout.columns)
 
@@ -42,8 +46,16 @@ class Tables:
 
     def _row(self, value: bytes, revision: int, now: float) -> Document:
         object_ = stored.decoded(value, revision, "")
-        shown = msgspec.Raw(stored.metadata_shown(value, revision))
-        return {"cells": self._layout.row(object_, now), "object": shown}
+        cells = self._layout.row(object_, now)
+        return {"cells": cells, "object": self._shown(value, revision)}
+
+    def _shown(self, value: bytes, revision: int) -> msgspec.Raw | None:
+        if self._included == media.NOTHING:
+            return None
+        if self._included == media.WHOLE:
+            whole = stored.as_shown(value, self._api_version)
+            return msgspec.Raw(stored.shown(whole, revision, self._head))
+        return msgspec.Raw(stored.metadata_shown(value, revision))
 
 
 def _definitions(columns: Iterable[Column]) -> list[Document]:
