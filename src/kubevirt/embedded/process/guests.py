@@ -7,9 +7,15 @@ from pathlib import Path
 def archives(environ: Mapping[str, str]) -> tuple[Path, ...]:
     """The folder of the newest; the one above it while there is none yet, so that one that is built later is found."""
     folder = _cache(environ) / "guest" / "image"
-    built = [each for each in folder.iterdir() if each.is_dir()] if folder.is_dir() else []
+    found = folder.iterdir() if folder.is_dir() else ()
+    built = [each for each in found if each.is_dir() and not _is_draft(each)]
     newest = max(built, key=lambda each: each.stat().st_mtime, default=folder)
     return (newest,)
+
+
+def _is_draft(folder: Path) -> bool:
+    """One that is being built: its images are not whole yet, and its name is about to change."""
+    return folder.name.startswith(".")
 
 
 def _cache(environ: Mapping[str, str]) -> Path:

@@ -19,3 +19,10 @@ def test_one_that_is_built_later_is_found_too(tmp_path: Path) -> None:
     assert archives({"HOME": str(tmp_path)}) == (
         tmp_path / ".cache" / "kubevirt-py" / "guest" / "image",
     )
+
+
+def test_guests_that_are_being_built_do_not_hide_those_that_are_there(tmp_path: Path) -> None:
+    for name in ("built", ".next.building"):
+        (tmp_path / "guest" / "image" / name).mkdir(parents=True)
+    os.utime(tmp_path / "guest" / "image" / "built", (0, 1))
+    assert archives({"KUBEVIRT_CACHE": str(tmp_path)}) == (tmp_path / "guest/image/built",)
