@@ -28,11 +28,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
+from kubevirt.base import search_path
 from kubevirt.base.errors import CommandFailed, CommandTimedOut, ProgramNotFound
 from kubevirt.base.log import Logger
 from kubevirt.base.output import Gathered, LoggedLines, drained, lines_of
 
-SEARCH_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+SEARCH_PATH: Final = search_path.SEARCH_PATH
 ENVIRONMENT: Final[Mapping[str, str]] = {"PATH": SEARCH_PATH, "LC_ALL": "C.UTF-8"}
 """What a program sees unless its caller says otherwise: answers must not depend on who started us."""
 

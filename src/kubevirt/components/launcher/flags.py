@@ -6,6 +6,7 @@ what its pod says is worse than one that does not start.
 
 import argparse
 import re
+import sys
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,11 +15,12 @@ from kubevirt.components.launcher.firmware import firmware_in
 from kubevirt.components.launcher.parser import Parser
 from kubevirt.components.launcher.settings import Settings
 from kubevirt.host.libvirt.daemon import DaemonSettings
-from kubevirt.host.qemu_img.program import LIMITS
 from kubevirt.virt.layout import Layout
 
 DAEMON_HOME: Final = "/var/run/libvirt"
 OVMF: Final = "/usr/share/OVMF"
+LEARNED: Final = f"{sys.prefix}/learned"
+"""Where an image may have what is known of its QEMU. Where there is nothing, QEMU is asked."""
 
 _UNIT_S: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|us|µs|ns|m|s)")
@@ -38,7 +40,9 @@ def settings(words: Sequence[str]) -> tuple[Settings, float]:
         namespace=given.namespace,
         uid=given.uid,
         layout=layout,
-        libvirt=DaemonSettings(home=DAEMON_HOME, emulated=given.use_emulation),
+        libvirt=DaemonSettings(
+            home=DAEMON_HOME, capabilities_seed=LEARNED, emulated=given.use_emulation
+        ),
         kvm=not given.use_emulation,
         firmware=firmware_in(given.ovmf_path),
         qemu_timeout_s=given.qemu_timeout,
@@ -128,8 +132,16 @@ def _go_spelling(words: Sequence[str]) -> list[str]:
     return [f"-{word}" if re.match(r"-[a-z][a-z-]+", word) else word for word in words]
 
 
+def _is_too_little(disk_memory: int | None) -> bool:
+    """Our limit is lower than upstream's 2000 MiB, and a fixed one."""
+    if disk_memory is None:
+        return False
+    from kubevirt.host.qemu_img.program import LIMITS  # noqa: PLC0415  # weighty, and nobody asks
+
+    return disk_memory < LIMITS.memory_bytes
+
+
 def _refuse_what_is_missing(given: argparse.Namespace) -> None:
-    limit = given.disk_memory_limit
     missing = {
         f"--hook-sidecars {given.hook_sidecars}": given.hook_sidecars > 0,
         f"--hypervisor {given.hypervisor}": given.hypervisor != "kvm",
@@ -138,8 +150,7 @@ def _refuse_what_is_missing(given: argparse.Namespace) -> None:
         "--libvirt-log-filters": bool(given.libvirt_log_filters),
         "--allow-emulation without --use-emulation": given.allow_emulation
         and not given.use_emulation,
-        # Ours is lower than upstream's 2000 MiB, and a fixed one.
-        f"--disk-memory-limit {limit}": limit is not None and limit < LIMITS.memory_bytes,
+        f"--disk-memory-limit {given.disk_memory_limit}": _is_too_little(given.disk_memory_limit),
     }
     for flag, is_asked_for in missing.items():
         if is_asked_for:

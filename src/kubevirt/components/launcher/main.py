@@ -26,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments is None
     ):  # a program of its own: it lives for a second, and hardly makes any garbage
         gc.set_threshold(RARELY)
+        # msgspec takes what it has if there is any, and otherwise Python's own, which is loaded in any case.
+        sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # "do not import"
     words = list(sys.argv[1:] if arguments is None else arguments)
     # Each way imports only its own: a start is measured in milliseconds.
     if _is_standalone(words):

@@ -20,8 +20,8 @@ from typing import Final
 
 import msgspec
 
-from kubevirt.base.commands import SEARCH_PATH
 from kubevirt.base.errors import ConfigError, ProgramNotFound
+from kubevirt.base.search_path import SEARCH_PATH
 
 SOCKET_LIMIT: Final = 107
 """Bytes of a unix socket's address."""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.component.embedded.runtime.containers import IS_ROOT, ONLY_ROOT, ran, said, shell
+from tests.component.host.libvirt_world import needs_libvirt
 
 import kubevirt
 from kubevirt.base.clock import Clock
@@ -63,6 +64,44 @@ async def test_all_that_a_launcher_starts_finds_its_packages(
 
 def _is_checkout() -> bool:
     return "site-packages" not in kubevirt.__file__
+
+
+ASKS_QEMU = """
+import asyncio, os, sys
+from pathlib import Path
+from kubevirt.base.clock import SystemClock
+from kubevirt.components.launcher.flags import LEARNED
+from kubevirt.host.libvirt.connection import connect
+from kubevirt.host.libvirt.arrival import wait_for_socket
+from kubevirt.host.libvirt.daemon import Daemon, DaemonSettings
+
+daemon = Daemon(DaemonSettings(home="/tmp/libvirt", capabilities_seed=LEARNED, emulated=True))
+daemon.prepare()
+known = {path: path.stat().st_mtime_ns for path in daemon.capabilities.iterdir()}
+os.spawnve(os.P_NOWAIT, daemon.argv[0], daemon.argv, daemon.environment)
+
+
+async def ask():
+    await wait_for_socket(daemon.socket, clock=SystemClock(), limit_s=60)
+    async with connect(daemon.socket, clock=SystemClock(), limit_s=60) as libvirt:
+        await libvirt.call("ask", lambda it: it.getDomainCapabilities(None, "x86_64", None, "qemu", 0), limit_s=60)
+
+
+asyncio.run(ask())
+print(len(known), known == {path: path.stat().st_mtime_ns for path in daemon.capabilities.iterdir()})
+"""
+
+
+@needs_libvirt
+async def test_a_launcher_believes_what_its_home_has_learned_of_qemu(
+    tmp_path: Path, attempts: Path, keeper: Keeper, clock: Clock
+) -> None:
+    """A file is written anew when libvirt does not believe what is in it."""
+    store = ImageStore(ImageSettings(folder=tmp_path / "images"), clock)
+    image = await store.get("kubevirt/virt-launcher", "IfNotPresent")
+    await store.learn()
+    script = f"/opt/kubevirt/bin/python3 -I -c '{ASKS_QEMU}' 2>/dev/null"
+    assert await told(image, attempts, keeper, script) == "1 True"
 
 
 async def test_everything_of_the_built_in_image_is_there(

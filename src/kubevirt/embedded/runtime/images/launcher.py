@@ -26,6 +26,8 @@ from kubevirt.host.oci.reference import Reference
 NAME: Final = "kubevirt/virt-launcher"
 _FULL_NAME: Final = f"docker.io/{NAME}"
 PREFIX: Final = "/opt/kubevirt"
+LEARNED: Final = "environment/learned"
+"""Below the image's folder, and seen as PREFIX/learned: what is known of QEMU (`learning`)."""
 _PROGRAMS: Final = {
     "virt-launcher": "kubevirt.components.launcher.main",
     "virt-probe": "kubevirt.components.launcher.probe",

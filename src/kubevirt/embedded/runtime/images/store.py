@@ -17,7 +17,7 @@ from kubevirt.base.errors import ConfigError, KubevirtError
 from kubevirt.base.files import Root
 from kubevirt.base.log import get_logger
 from kubevirt.embedded.node.neighbours import Image, NotNow
-from kubevirt.embedded.runtime.images import built_in, configuration, launcher
+from kubevirt.embedded.runtime.images import built_in, configuration, launcher, learning
 from kubevirt.embedded.runtime.images.local import Found, LocalImages
 from kubevirt.embedded.runtime.images.pull_secrets import credentials_for
 from kubevirt.embedded.runtime.images.settings import ImageSettings
@@ -89,6 +89,10 @@ class ImageStore:
             if isinstance(error, NotNow):
                 raise
             raise NotNow("ErrImagePull", self._explained(error)) from None
+
+    async def learn(self) -> None:
+        """What launchers would otherwise ask QEMU, each for itself; for the time when nobody waits."""
+        await learning.learn(self._settings.folder / "launcher")
 
     async def collect(self, in_use: Collection[Path]) -> None:
         """Lets go what nobody used for long, but for the roots in use, and what was left half-way.

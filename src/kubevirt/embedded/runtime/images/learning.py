@@ -1,0 +1,84 @@
+"""What launchers of this home need not ask QEMU, since somebody has asked it before they came.
+
+It lies in the launcher's image (`launcher.LEARNED`) and belongs to the programs and the kernel that were asked: with
+others it is learned anew. Who starts a guest meanwhile, or if it cannot be learned, asks QEMU himself: that takes longer,
+and nothing else.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from kubevirt.base import commands
+from kubevirt.base.errors import KubevirtError
+from kubevirt.base.log import get_logger
+from kubevirt.embedded.runtime.images.launcher import LEARNED
+from kubevirt.host import kvm
+
+_PROGRAM: Final = "kubevirt.host.libvirt.learning"
+_FILES: Final = "cache/libvirt/qemu/cache/capabilities/*.xml"
+_ASKED: Final = "asked"
+"""Of whom it was learned."""
+_LIMIT_S: Final = 120.0
+_NAMES: Final = ("libvirtd", "virtqemud", f"qemu-system-{os.uname().machine}")
+
+_log = get_logger(__name__)
+
+
+async def learn(image: Path) -> None:
+    """Once for a machine's programs, into the folder of the launcher's image. A home does without, if it must."""
+    folder = image / LEARNED
+    try:
+        _make(folder)
+        # As launchers will have it: libvirt believes nobody who had more, or less.
+        devices = (str(kvm.DEVICE),) if (await kvm.acceleration(image)).usable else ()
+        asked = _asked(devices)
+        if _read(folder / _ASKED) != asked:
+            await _ask(folder, devices, asked)
+    except (KubevirtError, OSError) as error:
+        _log.warning("launchers will ask QEMU themselves, which takes longer", error=error)
+
+
+async def _ask(folder: Path, devices: Sequence[str], asked: str) -> None:
+    # Short, since sockets lie below it.
+    with tempfile.TemporaryDirectory(prefix="kvl-", ignore_cleanup_errors=True) as place:
+        words = ("-I", "-m", _PROGRAM, place, *devices)
+        await commands.run(sys.executable, *words, timeout_s=_LIMIT_S)
+        _keep(Path(place), folder, asked)
+    _log.info("launchers need not ask QEMU what it can do")
+
+
+def _make(folder: Path) -> None:
+    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+
+
+def _asked(devices: Sequence[str]) -> str:
+    """Programs by their time, as libvirt knows them."""
+    found = (shutil.which(name, path=commands.SEARCH_PATH) for name in _NAMES)
+    programs = (f"{path} {Path(path).stat().st_ctime_ns}" for path in found if path)
+    return "\n".join((*programs, os.uname().release, *devices, ""))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except FileNotFoundError:
+        return ""
+
+
+def _keep(place: Path, folder: Path, asked: str) -> None:
+    """Launchers look at any moment: a file is there whole or not at all."""
+    for file in sorted(place.glob(_FILES)):
+        _write(folder / file.name, file.read_text())
+    _write(folder / _ASKED, asked)
+
+
+def _write(path: Path, text: str) -> None:
+    draft = path.with_name(f".{path.name}")
+    draft.write_text(text)
+    draft.chmod(0o644)
+    draft.rename(path)
