@@ -15,8 +15,15 @@ OVERLAY = settings.SOURCES / "root"
 _MERGED = ("bin", "sbin", "lib", "lib64")
 """Folders that are links into /usr, as in Debian."""
 
-_PACKAGES = ("busybox-static", "dropbear-bin", "wide-dhcpv6-client", "qemu-guest-agent")
-_PROGRAMS = ("usr/sbin/dropbear", "usr/sbin/dhcp6c")
+_PACKAGES = (
+    "busybox-static",
+    "dropbear-bin",
+    "openssh-sftp-server",
+    "wide-dhcpv6-client",
+    "qemu-guest-agent",
+)
+_SFTP = "usr/lib/openssh/sftp-server"
+_PROGRAMS = ("usr/sbin/dropbear", "usr/sbin/dhcp6c", _SFTP)
 _AGENT = "usr/sbin/qemu-ga"
 _OUR_PROGRAMS = {
     "yamltree": ("usr/lib/guest/yamltree", 0o755),
@@ -53,6 +60,7 @@ def assemble(parts: Parts, guest: guests.Guest) -> Tree:
     tree.add_link("var/run", "/run")
     tree.add_link("etc/resolv.conf", "/run/resolv.conf")
     tree.add_link("init", "/sbin/init")
+    tree.add_link("usr/lib/sftp-server", f"/{_SFTP}")  # where dropbear looks for it
     _add_busybox(tree, parts.unpacked)
     for path in (*_PROGRAMS, *([_AGENT] if guest.agent else [])):
         tree.add_file(path, _find(parts.unpacked, [path]).read_bytes(), mode=0o755)
