@@ -121,6 +121,7 @@ def _conditions(
         all_told["AgentConnected"] = Told(TRUE) if domain.has_agent else None
         all_told["SoftwareEmulation"] = _emulation(domain)
         all_told["LiveMigratable"] = migratable.of(vmi, seen.shared_claims)
+        all_told["StorageLiveMigratable"] = migratable.NOT_BUILT
     elif status.phase in phases.FINAL:
         # Gone with the guest. How far it came, and whether it could have moved, stays.
         all_told |= {PAUSED: None, "AgentConnected": None}

@@ -250,6 +250,12 @@ def test_no_guest_says_that_it_could_move_and_each_says_what_ties_it_to_its_node
     assert verdict.message
 
 
+def test_a_running_guest_says_that_neither_it_nor_its_disks_can_move() -> None:
+    status = told(an_instance())
+    for name in ("LiveMigratable", "StorageLiveMigratable"):
+        assert condition(status, name) == ("False", "LiveMigrationNotBuilt")
+
+
 def test_a_guest_whose_disks_are_shared_moves_without_them() -> None:
     volume = {"name": "a", "persistentVolumeClaim": {"claimName": "ours"}}
     assert migratable.method(an_instance(volumes=[volume]), frozenset({"ours"})) == "LiveMigration"
