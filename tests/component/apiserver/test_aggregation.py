@@ -21,7 +21,6 @@ from kubevirt.apiserver.server import ADMINISTRATOR, ApiServer, ServerSettings, 
 
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 GROUP = "toys.example"
-NAME = f"v1.{GROUP}"
 
 
 class World:
@@ -37,22 +36,24 @@ class World:
             assert answer.status == 200, await answer.text()
             return await answer.json(content_type=None)
 
-    async def register(self) -> None:
+    async def post(self, path: str, body: Any) -> None:
+        async with self.session.post(f"{self.server.url}{path}", json=body) as answer:
+            assert answer.status == 201, await answer.text()
+
+    async def register(self, group: str = GROUP) -> None:
         spec = {
-            "group": GROUP,
+            "group": group,
             "version": "v1",
             "groupPriorityMinimum": 1000,
             "versionPriority": 15,
             "service": {"namespace": "kubevirt", "name": "toys"},
         }
-        body = {"metadata": {"name": NAME}, "spec": spec}
-        async with self.session.post(f"{self.server.url}{API_SERVICES}", json=body) as answer:
-            assert answer.status == 201, await answer.text()
+        await self.post(API_SERVICES, {"metadata": {"name": f"v1.{group}"}, "spec": spec})
 
-    async def until(self, reason: str) -> None:
+    async def until(self, reason: str, group: str = GROUP) -> None:
         async def has_it() -> bool:
-            found = await self.json(f"{API_SERVICES}/{NAME}")
-            conditions = found["status"].get("conditions") or [{}]
+            found = await self.json(f"{API_SERVICES}/v1.{group}")
+            conditions = found.get("status", {}).get("conditions") or [{}]
             return bool(conditions[0].get("reason") == reason)
 
         await waiting.until(has_it, limit_s=60, what=f"it is {reason}")
@@ -237,22 +238,32 @@ async def test_the_server_ends_though_consoles_and_watches_are_open(tmp_path: Pa
 
 async def test_a_second_start_writes_nothing(tmp_path: Path) -> None:
     async with running(tmp_path) as world:
-        await settled(world)
+        await at_rest(world, "first")
         assert len((await world.json(API_SERVICES))["items"]) > 10
-    first = world.server.registry.store.revision  # whatever it wrote last
+    before = world.server.registry.store.revision  # whatever it wrote last
     async with running(tmp_path) as world:
-        assert world.server.registry.store.revision == first
-        await settled(world)
-    assert world.server.registry.store.revision == first
+        store = world.server.registry.store
+        assert store.revision == before
+        await at_rest(world, "second")
+        scanned = [entry async for chunk in store.scan("/") for entry in chunk]
+    written = [entry.key for entry in scanned if entry.revision > before]
+    assert written
+    assert [key for key in written if "second" not in key] == []
 
 
-async def settled(world: World) -> None:
-    """Until nothing more is written, for a moment."""
-    store = world.server.registry.store
-    before = -1
-    while before != store.revision:
-        before = store.revision
-        await asyncio.sleep(0.3)
+async def at_rest(world: World, mark: str) -> None:
+    """Until those who write by themselves have come to what was written last: a namespace is furnished, and
+    somebody has looked for an API.
+    """
+    await world.register(f"{mark}.example")
+    await world.post("/api/v1/namespaces", {"metadata": {"name": mark}})
+    await world.until("ServiceNotFound", f"{mark}.example")
+
+    async def is_furnished() -> bool:
+        found = await world.json(f"/api/v1/namespaces/{mark}/serviceaccounts")
+        return bool(found["items"])
+
+    await waiting.until(is_furnished, limit_s=60, what="a new namespace is furnished")
 
 
 async def test_who_was_there_before_a_restart_is_there_again_at_once(tmp_path: Path) -> None:
