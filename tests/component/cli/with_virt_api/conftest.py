@@ -1,50 +1,26 @@
 """The real virt-api behind a real API server; only the node's virt-handler is a stand-in."""
 
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tests.component.cli.conftest import Done
+from tests.component.virtapi.fixtures import a_place, client, handler, machines
 from tests.component.virtapi.machines import Machines
 from tests.component.virtapi.place import Place
-from tests.component.virtapi.stand_in_handler import StandInHandler
 
 from clusterup.light_embedded import EmbeddedServer
-from clusterup.pytest_plugin import session_loop
 from kubevirt.base import commands
-from kubevirt.kube.client import Client
+
+__all__ = ["client", "handler", "machines"]
 
 LIMIT_S = 120.0
 
 
 @pytest.fixture(scope="session")
-def virt_api() -> Iterator[Place]:
-    made = Place(EmbeddedServer())
-    with session_loop() as loop:
-        try:
-            loop.run(made.start())
-            yield made
-        finally:
-            loop.run(made.stop())
-
-
-@pytest.fixture
-async def client(virt_api: Place) -> AsyncIterator[Client]:
-    async with virt_api.client() as made:
-        yield made
-
-
-@pytest.fixture
-async def machines(virt_api: Place, client: Client) -> Machines:
-    return await Machines.create(virt_api, client)
-
-
-@pytest.fixture
-async def handler(virt_api: Place) -> AsyncIterator[StandInHandler]:
-    made = StandInHandler()
-    async with made.serving(virt_api.handler_context(), virt_api.handler_port) as serving:
-        yield serving
+def place() -> Iterator[Place]:
+    yield from a_place(EmbeddedServer())
 
 
 class Virtctl:
@@ -70,5 +46,5 @@ def virtctl(machines: Machines) -> Virtctl:
 
 
 @pytest.fixture
-def users(virt_api: Place) -> Callable[[str], Path]:
-    return virt_api.server.kubeconfig_for
+def users(place: Place) -> Callable[[str], Path]:
+    return place.server.kubeconfig_for
