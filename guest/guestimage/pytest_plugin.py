@@ -10,13 +10,20 @@ everyone; a test that writes works on a copy or an overlay.
 """
 
 import contextlib
+import fcntl
 import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from guestimage import errors, image, progress
 
 _BUILT = pytest.StashKey[image.Images | errors.GuestError]()
+_FOLDER = pytest.StashKey[Path]()
+_SHARED = "guest_folder"
 
 
 @pytest.fixture(scope="session")
@@ -41,8 +48,36 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         return
     capture = session.config.pluginmanager.getplugin("capturemanager")
     shown = capture.global_and_fixture_disabled() if capture else contextlib.nullcontext()
+    told = getattr(session.config, "workerinput", {}).get(_SHARED)
     with shown:
-        session.config.stash[_BUILT] = _build()
+        session.config.stash[_BUILT] = _built_once(Path(told)) if told else _build()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tells a new worker of xdist where to look first: to know what the guest is made of takes apt seconds."""
+    stash = node.config.stash
+    if _FOLDER not in stash:
+        stash[_FOLDER] = Path(tempfile.mkdtemp(prefix="guest-image-"))
+    node.workerinput[_SHARED] = str(stash[_FOLDER])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if (folder := config.stash.get(_FOLDER, None)) is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _built_once(folder: Path) -> image.Images | errors.GuestError:
+    """By the first worker; what went wrong there is found by each of them."""
+    found = folder / "found"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if found.exists():
+            return image.Images(Path(found.read_text()))
+        built = _build()
+        if isinstance(built, image.Images):
+            found.write_text(str(built.folder))
+        return built
 
 
 def _build() -> image.Images | errors.GuestError:

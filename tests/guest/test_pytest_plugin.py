@@ -67,6 +67,18 @@ def test_the_time_of_a_build_is_no_tests_time_and_its_progress_is_seen(tmp_path:
     assert "guest-image: building" in said
 
 
+def test_workers_build_once_and_leave_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, temporary = tmp_path / "told", tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    outcome = f"open({str(told)!r}, 'a').write('built '); return image.Images(Path())"
+    assert "2 passed" in run_suite(tmp_path, outcome, "-p", "xdist.plugin", "-n2")
+    assert told.read_text() == "built "
+    assert not list(temporary.glob("guest-image-*"))
+
+
 @pytest.mark.parametrize("options", [["--collect-only"], ["-k", "without"]])
 def test_nothing_is_built_that_no_test_wants(tmp_path: Path, options: list[str]) -> None:
     assert "building" not in run_suite(tmp_path, "raise AssertionError", *options)
