@@ -31,8 +31,13 @@ TIMEOUT_S = 300
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those of one server stay together where tests are dealt out by groups: to start one takes a while."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
+            name = (
+                item.callspec.params.get("server", "none") if hasattr(item, "callspec") else "none"
+            )
+            item.add_marker(pytest.mark.xdist_group(f"controller-{name}"))
             item.add_marker(pytest.mark.timeout(TIMEOUT_S))
 
 
