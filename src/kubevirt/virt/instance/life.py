@@ -9,7 +9,7 @@ who carries a plan out holds back while it waits for one.
 
 Until `Scheduled` the status is virt-controller's. Then it is virt-handler's, and all that is done here
 is to follow the pod. An instance whose pod is gone has failed; one whose pod has just ended has not yet:
-virt-handler knows how the guest ended, and gets some time to say so.
+virt-handler knows how the guest ended, and gets some time to say so. If it was away, the launcher's exit code has to do.
 """
 
 from collections.abc import Mapping
@@ -109,6 +109,10 @@ def _after_hand_over(seen: InstanceSeen, phase: str, now: datetime) -> _Verdict:
         return _Verdict(phase)
     if until := end_of(pods.ended_at(pod), PATIENCE, now):
         return _Verdict(phase, until=until)
+    if phase == phases.RUNNING and pod.status.phase == "Succeeded":
+        return _Verdict(
+            phases.SUCCEEDED
+        )  # the guest ended in peace: its launcher knows no other peace
     return _Verdict(phases.FAILED, _sentence(pod))
 
 
@@ -194,6 +198,8 @@ def _happenings(
         return []
     if verdict.lost and told.phase != vmi.status.phase:
         return [happenings.pod_lost(verdict.lost)]
+    if told.phase == phases.SUCCEEDED and vmi.status.phase != phases.SUCCEEDED:
+        return [happenings.SHUT_DOWN]
     if told.phase == phases.SCHEDULED and vmi.status.phase in phases.UNSCHEDULED:
         return [happenings.handed_over(told.node_name or "")]
     trouble = status.news(vmi.status, told)

@@ -194,8 +194,17 @@ def test_virt_handler_may_say_how_a_guest_ended_whose_launcher_is_gone() -> None
     vmi = an_instance(phases.RUNNING)
     plan = plan_for(vmi, ended(0), now=EPOCH)
     assert (plan.status.phase, plan.look_again) == (phases.RUNNING, EPOCH + PATIENCE)
-    assert plan_for(vmi, ended(0), now=EPOCH + PATIENCE).status.phase == phases.FAILED
-    assert plan_for(vmi, ended(0, at=None), now=EPOCH).status.phase == phases.FAILED
+    assert plan_for(vmi, ended(1), now=EPOCH + PATIENCE).status.phase == phases.FAILED
+    assert plan_for(vmi, ended(1, at=None), now=EPOCH).status.phase == phases.FAILED
+
+
+def test_a_guest_that_shut_down_while_virt_handler_was_away_has_succeeded() -> None:
+    plan = plan_for(an_instance(phases.RUNNING), ended(0), now=EPOCH + PATIENCE)
+    assert plan.status.phase == phases.SUCCEEDED
+    assert told(plan, "Synchronized") == ("", None)
+    assert plan.happenings == (happenings.SHUT_DOWN,)
+    early = plan_for(an_instance(phases.SCHEDULED), ended(0), now=EPOCH + PATIENCE)
+    assert early.status.phase == phases.FAILED, "there was no guest yet"
 
 
 @pytest.mark.parametrize("phase", [None, phases.PENDING, phases.SCHEDULING])
