@@ -15,11 +15,9 @@ from typing import Any
 
 import pytest
 from tests.e2e.vms import shared_home
-from tests.e2e.vms.place import Place
+from tests.e2e.vms.place import Place, a_place
 
 from guestimage import image
-from kubevirt.api import scheme
-from kubevirt.kube.client import Client
 from kubevirt.testing.home import TrialHome, a_home
 
 _FOLDER = pytest.StashKey[Path]()
@@ -104,8 +102,3 @@ async def own_place(own_home: TrialHome) -> AsyncIterator[Place]:
         place = await a_place(client, own_home)
         yield place
         await place.leave()
-
-
-async def a_place(client: Client, home: TrialHome) -> Place:
-    made = await client.create(scheme.NAMESPACES.raw, {"metadata": {"generateName": "vms-"}})
-    return Place(client, home, made["metadata"]["name"])
