@@ -68,6 +68,20 @@ async def test_a_machine_waits_for_a_node_that_fits_then_begins_paused_and_goes_
     await place.until_event("choosy", "Stopped", "The VirtualMachineInstance crashed")
 
 
+async def test_a_machine_larger_than_every_node_says_so_and_runs_when_it_has_become_smaller(
+    place: Place,
+) -> None:
+    guest = {"domain": {"memory": {"guest": "4Ti"}, "resources": {}}, "startStrategy": "Paused"}
+    await place.create(a_vm("giant", guest=guest, runStrategy="Always"))
+    vm = await place.until_status("giant", "ErrorUnschedulable")
+    assert "Insufficient memory" in condition(vm, "PodScheduled")["message"]
+
+    smaller = {"spec": {"domain": {"memory": {"guest": "64Mi"}}}}
+    await place.change("giant", {"spec": {"template": smaller}})
+    assert place.virtctl("restart", "giant").code == 0
+    await place.until_status("giant", "Paused")
+
+
 def condition(found: dict[str, Any], kind: str) -> dict[str, Any]:
     return next(
         dict(each) for each in found["status"].get("conditions", ()) if each["type"] == kind
