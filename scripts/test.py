@@ -49,7 +49,9 @@ class Suite:
     options: Sequence[str] = ()
     """For pytest."""
     waits: int = 0
-    """How many more of its tests run at a time than there are cores, because they wait for others."""
+    """How many more of its tests run at a time than there are cores, because they wait for others. Another suite
+    runs beside it: that fills what is left.
+    """
     inotify: int = 0
     """Instances of inotify that it takes at its height: a control plane of Kubernetes 12, a node 10, a home 5."""
 
@@ -73,11 +75,10 @@ KNOWN = (
         programs=["--light"],
         folder="contract",
         options=["--server=embedded", "--dist=loadgroup"],
-        waits=1,
     ),
     Suite("sim"),
     Suite("guest", waits=1),
-    Suite("component", programs=["--light"], options=["--dist=loadgroup"], waits=2, inotify=60),
+    Suite("component", programs=["--light"], options=["--dist=loadgroup"], waits=1, inotify=60),
     Suite(
         "pods",
         programs=["--light"],
