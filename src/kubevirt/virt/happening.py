@@ -1,6 +1,11 @@
 """What users are told beside an object's status: an event, as data."""
 
+import re
+from typing import Final
+
 import msgspec
+
+_FIGURE: Final = re.compile(r"\d+")
 
 
 class Happening(msgspec.Struct, frozen=True):
@@ -14,3 +19,11 @@ class Failure(msgspec.Struct, frozen=True):
 
     reason: str
     message: str
+
+    def is_news(self, before: "Failure | None") -> bool:
+        """Whether it says more than the one before. Figures alone, such as the room that is left, do not:
+        they change with every try.
+        """
+        if before is None or before.reason != self.reason:
+            return True
+        return _FIGURE.sub("", before.message) != _FIGURE.sub("", self.message)

@@ -20,8 +20,8 @@ from kubevirt.base.errors import UserError
 from kubevirt.host import iso
 from kubevirt.host.qemu_img import disks as images
 from kubevirt.host.qemu_img.checking import check
-from kubevirt.host.qemu_img.image import admit
-from kubevirt.host.qemu_img.program import FORMATS, Format
+from kubevirt.host.qemu_img.image import Image, admit
+from kubevirt.host.qemu_img.program import FORMATS, Format, ImageError
 from kubevirt.virt.convert.facts import BackingFacts, BlockSizes, VolumeFacts
 from kubevirt.virt.convert.notes import Note
 from kubevirt.virt.errors import shown
@@ -126,7 +126,7 @@ class Disks:
         if free < wanted * (100 - self._tolerance_percent) // 100:
             raise UserError(
                 f"unable to create disk.img of volume {shown(volume)}: it needs {wanted} bytes and "
-                f"the file system has {free} free; use a larger claim",
+                f"the file system has {free} free; make room there, or use a claim that fits",
                 reason="ClaimTooSmall",
             )
         note = Note(
@@ -138,7 +138,7 @@ class Disks:
 
 
 async def _overlay(plan: Overlay) -> Disk:
-    below = await admit(plan.backing, _format(plan.backing_format))
+    below = await _admitted(plan)
     if not (await check(below)).is_whole:
         # QEMU would read what is missing as zeros, and the guest would find out much later.
         raise UserError(
@@ -155,6 +155,17 @@ async def _overlay(plan: Overlay) -> Disk:
     )
     facts = msgspec.structs.replace(disk.facts, format="qcow2", backing=backing)
     return msgspec.structs.replace(disk, facts=facts)
+
+
+async def _admitted(plan: Overlay) -> Image:
+    try:
+        return await admit(plan.backing, _format(plan.backing_format))
+    except ImageError as error:
+        raise UserError(
+            f"volume {shown(plan.volume)} is no disk that a guest can have: {error}; build or fetch it "
+            f"anew, or name another image",
+            reason=error.reason,
+        ) from None
 
 
 async def _image(plan: IsoImage) -> Disk:

@@ -180,9 +180,9 @@ class InstanceController:
     async def _fail(
         self, key: Key, vmi: VirtualMachineInstance, attendant: Attendant, failure: Failure
     ) -> None:
-        if attendant.failure != failure:
+        if failure.is_news(attendant.failure):
             self._events.failed(vmi, failure)
-        attendant.failure = failure
+            attendant.failure = failure
         told = guest.told(vmi, _seen(vmi, attendant), self._clock.now())
         if told != vmi.status:
             await self._write(key, vmi, told)
