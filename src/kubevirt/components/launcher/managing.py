@@ -37,6 +37,7 @@ async def manage(settings: Settings, notes: Notes, preparer: Preparer | None, cl
         async with background(
             parts.watch.listen(virt.events),
             parts.watch.keep_looking(),
+            parts.recovery.keep_resuming(),
             parts.agent.keep_asking(),
             parts.freezer.keep_thawing(),
             parts.dumps.take_up(),

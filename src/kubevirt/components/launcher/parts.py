@@ -16,6 +16,7 @@ from kubevirt.components.launcher.picture import Picture
 from kubevirt.components.launcher.power import Power
 from kubevirt.components.launcher.preparer import Preparer
 from kubevirt.components.launcher.qemu import Qemu
+from kubevirt.components.launcher.recovery import Recovery
 from kubevirt.components.launcher.settings import Settings
 from kubevirt.components.launcher.watching import Watch
 from kubevirt.host.libvirt.agent import Agent
@@ -29,6 +30,7 @@ class Parts:
     power: Power
     grace: Grace
     watch: Watch
+    recovery: Recovery
     agent: GuestAgent
     """What it has told, and will be asked."""
     asking: Agent
@@ -67,11 +69,13 @@ def put_together(
     asking = Agent(hypervisor, guest.domain.name, clock=clock)
     agent = GuestAgent(asking, picture, clock)
     power = Power(guest.domain, agent, clock)
+    recovery = Recovery(guest.domain, clock)
     return Parts(
         guest=guest,
         power=power,
         grace=Grace(settings, guest, power, notes, clock),
-        watch=Watch(Daemon(settings.libvirt), guest, agent, happenings, clock),
+        watch=Watch(Daemon(settings.libvirt), guest, agent, happenings, recovery, clock),
+        recovery=recovery,
         agent=agent,
         asking=asking,
         freezer=Freezer(asking, agent, notes, clock),

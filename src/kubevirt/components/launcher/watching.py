@@ -14,6 +14,7 @@ from kubevirt.base.log import get_logger
 from kubevirt.components.launcher.guest import Guest
 from kubevirt.components.launcher.guest_agent import GuestAgent
 from kubevirt.components.launcher.happenings import WARNING, Happenings
+from kubevirt.components.launcher.recovery import Recovery
 from kubevirt.components.launcher.strays import end_strays_of_former
 from kubevirt.host.libvirt.daemon import Daemon
 from kubevirt.host.libvirt.errors import NoSuchDomainError
@@ -42,12 +43,14 @@ class Watch:
         guest: Guest,
         agent: GuestAgent,
         happenings: Happenings,
+        recovery: Recovery,
         clock: Clock,
     ) -> None:
         self._daemon = daemon
         self._guest = guest
         self._agent = agent
         self._happenings = happenings
+        self._recovery = recovery
         self._clock = clock
         self._is_due = asyncio.Event()
 
@@ -105,6 +108,7 @@ class Watch:
         elif failure.reason == "enospc":
             text = f"VM Paused due to not enough space on volume: {volume}"
             self._happenings.tell("IOerror", text, WARNING)
+            self._recovery.disk_is_full(failure.path)
         else:
             text = f"VM Paused due to IO error at the volume: {volume}"
             self._happenings.tell("IOerror", text, WARNING)

@@ -155,7 +155,10 @@ def _paused(domain: DomainSeen) -> Told | None:
         case "User" | "StartingUp":
             return Told(TRUE, "PausedByUser", "VMI was paused by user")
         case "IOError":
-            text = "VMI was paused: a disk reported an error; mend it, then unpause the guest"
+            text = (
+                "VMI was paused: a disk reported an error. If its storage is full, make room there, and "
+                "the guest goes on by itself; else mend it, then unpause the guest"
+            )
             return Told(TRUE, "PausedIOError", text)
         case "Migration" | "Postcopy":
             return Told(TRUE, "PausedByMigrationMonitor", "VMI was paused by the migration monitor")
