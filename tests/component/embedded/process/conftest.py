@@ -95,6 +95,21 @@ def virtctl() -> Iterator[Virtctl]:
         yield caller
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those who look at the same home stay together where tests are dealt out by groups."""
+    for item in items:
+        if standing.__name__ in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("standing-home"))
+
+
+@pytest.fixture(scope="session")
+def standing() -> Iterator[Virtctl]:
+    """A home that is up, for those who only look: to bring one up costs more than all that they do."""
+    with a_home() as caller:
+        caller.up()
+        yield caller
+
+
 @contextmanager
 def a_home() -> Iterator[Virtctl]:
     """Not there yet; whatever becomes of it, nothing is left of it afterwards."""

@@ -31,9 +31,8 @@ def test_a_home_that_is_up_is_well_and_one_that_died_is_not(virtctl: Virtctl) ->
     assert findings(virtctl)[1]["process"]["verdict"] == "warning"
 
 
-def test_a_plain_user_is_answered_too(virtctl: Virtctl) -> None:
-    virtctl.up()
-    code, found = findings(virtctl, uid=65534)
+def test_a_plain_user_is_answered_too(standing: Virtctl) -> None:
+    code, found = findings(standing, uid=65534)
     assert (code, found["root"]["verdict"]) == (7, "missing")
-    text = virtctl("doctor", uid=65534)
+    text = standing("doctor", uid=65534)
     assert "✗ root" in text.out

@@ -48,13 +48,12 @@ async def test_what_was_made_is_there_after_a_restart_at_the_same_address(virtct
         assert await api.get(NAMESPACES, "kept")
 
 
-def test_a_second_up_says_that_it_is_up(virtctl: Virtctl) -> None:
-    virtctl.up()
-    pid = virtctl.pid
-    again = virtctl("up")
+def test_a_second_up_says_that_it_is_up(standing: Virtctl) -> None:
+    pid = standing.pid
+    again = standing("up")
     assert again.code == 0
     assert "is up already at https://127.0.0.1:" in again.err
-    assert virtctl.pid == pid
+    assert standing.pid == pid
 
 
 def test_status_follows_the_home(virtctl: Virtctl) -> None:
@@ -68,9 +67,8 @@ def test_status_follows_the_home(virtctl: Virtctl) -> None:
     assert (down.code, "down; bring it up" in down.out) == (3, True)
 
 
-def test_a_plain_user_sees_that_it_is_up(virtctl: Virtctl) -> None:
-    virtctl.up()
-    told = virtctl("status", uid=65534)
+def test_a_plain_user_sees_that_it_is_up(standing: Virtctl) -> None:
+    told = standing("status", uid=65534)
     assert (told.code, "only root may ask it for more" in told.out) == (0, True)
 
 
@@ -117,14 +115,13 @@ def test_a_program_reads_steps_as_json(virtctl: Virtctl) -> None:
     assert types[-1] == "ready"
 
 
-def test_the_process_has_a_session_of_its_own_and_nothing_of_the_users(virtctl: Virtctl) -> None:
-    virtctl.up()
-    pid = virtctl.pid
+def test_the_process_has_a_session_of_its_own_and_nothing_of_the_users(standing: Virtctl) -> None:
+    pid = standing.pid
     assert os.getsid(pid) == pid
     assert str(Path(f"/proc/{pid}/cwd").readlink()) == "/"
     environment = Path(f"/proc/{pid}/environ").read_bytes()
     assert b"KUBECONFIG" not in environment
-    assert str(Path(f"/proc/{pid}/fd/2").readlink()) == str(virtctl.home.log)
+    assert str(Path(f"/proc/{pid}/fd/2").readlink()) == str(standing.home.log)
 
 
 def test_folders_are_for_all_whatever_the_user_prefers(virtctl: Virtctl) -> None:
@@ -273,11 +270,10 @@ def test_a_plain_user_is_told_that_root_is_missing(virtctl: Virtctl) -> None:
     assert (code, "you are not root" in sentence) == (6, True)
 
 
-def test_a_plain_user_cannot_stop_what_root_started(virtctl: Virtctl) -> None:
-    virtctl.up()
-    code, sentence = refused(virtctl, "down", uid=65534)
+def test_a_plain_user_cannot_stop_what_root_started(standing: Virtctl) -> None:
+    code, sentence = refused(standing, "down", uid=65534)
     assert (code, "use sudo" in sentence) == (6, True)
-    assert virtctl("status").code == 0
+    assert standing("status").code == 0
 
 
 def test_a_disk_without_room_is_refused(virtctl: Virtctl) -> None:
