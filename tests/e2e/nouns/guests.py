@@ -116,7 +116,8 @@ class Guest:
         self.booted = self.session.until("login: ")
         self.session.type(f"{account.name}\n")
         if account.password:
-            self.session.until("assword: ")
+            # With its capital: what a guest says before it asks may tell the default password.
+            self.session.until("Password: ")
             self.session.type(f"{account.password}\n")
         self._prompt = account.prompt
         self.session.until(self._prompt)
