@@ -15,10 +15,12 @@ from kubevirt.base.clock import Clock
 from kubevirt.components.controller.fresh import Fresh
 from kubevirt.components.controller.kept import (
     CLAIMS,
+    EVENTS,
     LAUNCHER_PODS,
     MACHINES,
     REVISIONS,
     KeptClaim,
+    KeptEvent,
     KeptMachine,
     KeptPod,
 )
@@ -29,6 +31,10 @@ from kubevirt.virt.instance.claims import claims_of
 
 BY_CLAIM: Final = "claim"
 """Index of instances: the claims that they use."""
+BY_POD: Final = "pod"
+"""Index of events: the UID of the pod that they tell of."""
+MOUNT_TROUBLES: Final = "reason=FailedMount,involvedObject.kind=Pod"
+"""A pod whose volumes cannot be had says so in events, and nowhere else."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,7 @@ class Caches:
     pods: Fresh[KeptPod]
     claims: Informer[KeptClaim]
     revisions: Informer[PartialObjectMetadata]
+    mount_troubles: Informer[KeptEvent]
 
     @classmethod
     def of(cls, source: Source, clock: Clock) -> "Caches":
@@ -54,6 +61,13 @@ class Caches:
             pods=Fresh(Informer(source, LAUNCHER_PODS, clock=clock)),
             claims=Informer(source, CLAIMS, clock=clock),
             revisions=Informer(source, REVISIONS, clock=clock),
+            mount_troubles=Informer(
+                source,
+                EVENTS,
+                clock=clock,
+                field_selector=MOUNT_TROUBLES,
+                indexes={BY_POD: lambda event: event.involved_object.uid},
+            ),
         )
 
     async def run(self) -> None:
@@ -64,7 +78,8 @@ class Caches:
     @property
     def informers(self) -> tuple[Informer[Any], ...]:
         fresh = (self.machines, self.instances, self.pods)
-        return (*(each.informer for each in fresh), self.claims, self.revisions)
+        others = (self.claims, self.revisions, self.mount_troubles)
+        return (*(each.informer for each in fresh), *others)
 
     @property
     def are_synced(self) -> bool:

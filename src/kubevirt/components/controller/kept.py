@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
+from kubevirt.api import scheme
 from kubevirt.api.core.container import Container
 from kubevirt.api.core.pod import Pod, PodReadinessGate, PodSpec, PodStatus
+from kubevirt.api.core.references import ObjectReference
 from kubevirt.api.machine import VirtualMachine, VirtualMachineSpec, VirtualMachineStatus
 from kubevirt.api.meta import ObjectMeta, OwnerReference
 from kubevirt.api.scheme import (
@@ -106,8 +108,16 @@ class KeptClaim(Struct, frozen=True, kw_only=True):
     status: KeptClaimStatus = KeptClaimStatus()
 
 
+class KeptEvent(Struct, frozen=True, kw_only=True):
+    metadata: KeptMetadata = KeptMetadata()
+    involved_object: ObjectReference = ObjectReference()
+    last_timestamp: datetime | None = None
+    message: str = ""
+
+
 MACHINES: Final = VIRTUAL_MACHINES.read_as(KeptMachine)
 LAUNCHER_PODS: Final = PODS.read_as(KeptPod)
+EVENTS: Final = scheme.EVENTS.read_as(KeptEvent)
 CLAIMS: Final = PERSISTENT_VOLUME_CLAIMS.read_as(KeptClaim)
 REVISIONS: Final = CONTROLLER_REVISIONS.metadata_only
 """The content of one is asked for when it matters: when a guest runs that was made from another template."""

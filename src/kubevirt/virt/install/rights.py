@@ -135,6 +135,12 @@ PROGRAMS: Final = (
             ),
             Right(
                 "",
+                ("events",),
+                ("list", "watch"),
+                "that a launcher's volumes cannot be had is said in events, and nowhere else",
+            ),
+            Right(
+                "",
                 ("pods",),
                 (*READ, "create", "delete"),
                 "each guest has a launcher's pod",

@@ -44,10 +44,5 @@ def handed_over(node: str) -> Happening:
     return Happening("SuccessfulHandOver", f"Pod ownership transferred to the node {node}")
 
 
-def out_of_sync(reason: str, message: str) -> Happening:
-    """A cause that stands in the condition Synchronized, told once when it appears."""
-    return Happening(reason, message, is_warning=True)
-
-
 def pod_lost(message: str) -> Happening:
     return Happening("Stopped", message, is_warning=True)

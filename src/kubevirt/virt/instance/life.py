@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from kubevirt.api.core.pod import Pod
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.instance_status import VirtualMachineInstanceStatus
+from kubevirt.virt import troubles
 from kubevirt.virt.conditions import PAUSED, TRUE, is_true
 from kubevirt.virt.happening import Happening
 from kubevirt.virt.instance import happenings, names, phases, pods, status
@@ -202,7 +203,4 @@ def _happenings(
         return [happenings.SHUT_DOWN]
     if told.phase == phases.SCHEDULED and vmi.status.phase in phases.UNSCHEDULED:
         return [happenings.handed_over(told.node_name or "")]
-    trouble = status.news(vmi.status, told)
-    if trouble is None:
-        return []
-    return [happenings.out_of_sync(trouble.reason or "", trouble.message or "")]
+    return list(troubles.between(vmi.status.conditions, told.conditions))

@@ -27,6 +27,8 @@ STILLBORN: Final = frozenset(
 )
 """Other causes for which a container does not start, and of which a user should hear."""
 
+UNPREPARED: Final = frozenset({"ContainerCreating", "PodInitializing"})
+
 
 WORDS_LIMIT: Final = 300
 _KILLED: Final = 137
@@ -98,6 +100,12 @@ def trouble(pod: Pod) -> ContainerStateWaiting | None:
     """What keeps its containers from starting."""
     troubles = IMAGE_TROUBLES | STILLBORN
     return next((each for each in _waits(pod) if each.reason in troubles), None)
+
+
+def waits_for_volumes(pod: Pod) -> bool:
+    """Whether none of its containers has come so far that it needs none any more."""
+    all_waits = [each.reason for each in _waits(pod)]
+    return len(all_waits) == len(_containers(pod)) and set(all_waits) <= UNPREPARED
 
 
 def ending(pod: Pod) -> str:

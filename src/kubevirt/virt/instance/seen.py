@@ -11,6 +11,8 @@ class InstanceSeen(msgspec.Struct, frozen=True, kw_only=True):
     """The launcher's: those whose controller is the instance, by UID. Deleted ones until they are gone."""
     missing_claims: tuple[str, ...] = ()
     """Claims that the instance's volumes name and that do not exist."""
+    mounting: str = ""
+    """Why the node cannot give the pod its volumes, in the node's words; empty if it did not say so."""
     failure: Failure | None = None
     """What the last try to create the pod came to, if it was refused."""
     is_noted: bool = True

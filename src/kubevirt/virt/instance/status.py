@@ -20,10 +20,9 @@ from kubevirt.virt.conditions import (
     READY,
     SYNCHRONIZED,
     Told,
-    found,
     with_told,
 )
-from kubevirt.virt.instance import phases, pods
+from kubevirt.virt.instance import phases, pods, way_out
 from kubevirt.virt.instance.seen import InstanceSeen
 from kubevirt.virt.spans import end_of
 
@@ -31,6 +30,8 @@ SETTLING: Final = timedelta(seconds=2)
 """What passes within a second is not written: a write costs everybody who watches. It is counted from times that
 have lost their fractions, so that it may be two."""
 LAUNCHER_LOST: Final = "LauncherLost"
+FAILED_MOUNT: Final = "FailedMount"
+"""Kubernetes' word for a volume that a pod waits for."""
 
 
 def of(
@@ -103,27 +104,27 @@ def _synchronized(vmi: VirtualMachineInstance, seen: InstanceSeen, pod: Pod | No
     """Only told while something is wrong."""
     if pod is None and seen.missing_claims:
         names = ", ".join(f"{vmi.metadata.namespace}/{name}" for name in seen.missing_claims)
-        text = f"PVC {names} does not exist; create it, and the start goes on by itself"
+        text = f"PVC {names} does not exist; create it, {way_out.GOES_ON}"
         return Told(FALSE, "FailedPvcNotFound", text)
     if pod is None and seen.failure:
         return Told(FALSE, seen.failure.reason, seen.failure.message)
-    trouble = pods.trouble(pod) if pod else None
-    return Told(FALSE, trouble.reason, trouble.message) if trouble else None
+    return _of_pod(pod, seen.mounting) if pod else None
+
+
+def _of_pod(pod: Pod, mounting: str) -> Told | None:
+    """What keeps its containers from starting: their images, their volumes, or something else."""
+    if trouble := pods.trouble(pod):
+        said = trouble.message or ""
+        is_image = trouble.reason in pods.IMAGE_TROUBLES
+        return Told(FALSE, trouble.reason, way_out.of_no_image(said) if is_image else said)
+    if mounting and pods.waits_for_volumes(pod):
+        return Told(FALSE, FAILED_MOUNT, way_out.of_no_volume(mounting))
+    return None
 
 
 def _scheduled(pod: Pod | None) -> Told | None:
     """Only told while no node takes the pod."""
     condition = pods.condition(pod, POD_SCHEDULED) if pod else None
     if condition and condition.status == FALSE and condition.reason == "Unschedulable":
-        return Told(FALSE, condition.reason, condition.message)
+        return Told(FALSE, condition.reason, way_out.of_no_node(condition.message or ""))
     return None
-
-
-def news(
-    before: VirtualMachineInstanceStatus, after: VirtualMachineInstanceStatus
-) -> VirtualMachineInstanceCondition | None:
-    """A cause of trouble that was not told before."""
-    old, new = found(before.conditions, SYNCHRONIZED), found(after.conditions, SYNCHRONIZED)
-    if new is None or new.status != FALSE:
-        return None
-    return new if old is None or old.reason != new.reason else None

@@ -18,12 +18,13 @@ import msgspec
 
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine, VirtualMachineStatus
+from kubevirt.virt import troubles
 from kubevirt.virt.conditions import PAUSED, READY, found, is_true
 from kubevirt.virt.errors import SpecError
-from kubevirt.virt.happening import Failure
+from kubevirt.virt.happening import Failure, Happening
 from kubevirt.virt.instance import phases
 from kubevirt.virt.instance.names import MACHINE_FINALIZER
-from kubevirt.virt.machine import backoff, noting, requests, revision, status
+from kubevirt.virt.machine import backoff, conditions, noting, requests, revision, status
 from kubevirt.virt.machine import strategy as strategies
 from kubevirt.virt.machine.actions import (
     Action,
@@ -54,6 +55,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     actions: tuple[Action, ...] = ()
     look_again: datetime | None = None
     """When time alone changes something; None if only an event can."""
+    happenings: tuple[Happening, ...] = ()
+    """What users are told of the change of status."""
 
 
 def decide(vm: VirtualMachine, seen: MachineSeen, now: datetime) -> Plan:
@@ -77,7 +80,12 @@ def _decide(vm: VirtualMachine, seen: MachineSeen, now: datetime) -> Plan:
             return Plan(status=vm.status, actions=actions)
         if settles_at := end_of(_unsettled_since(vm, vmi), SETTLING, now):
             return Plan(status=vm.status, actions=actions, look_again=settles_at)
-    return Plan(status=told, actions=actions, look_again=backoff.until(told.start_failure, now))
+    return Plan(
+        status=told,
+        actions=actions,
+        look_again=backoff.until(told.start_failure, now),
+        happenings=tuple(troubles.between(vm.status.conditions, told.conditions)),
+    )
 
 
 def _own(vm: VirtualMachine, seen: MachineSeen) -> VirtualMachineInstance | None:
@@ -118,6 +126,9 @@ def _actions(
     if strategy == strategies.HALTED and requests.is_start(asked):
         yield SetAlways(vm.spec.running is not None)
         return
+    if vmi is not None and _begins_anew(vm, strategy, vmi, seen):
+        yield DeleteInstance(vmi.metadata.name, vmi.metadata.uid)
+        return
     match strategies.wish(strategy, vm, vmi, asked):
         case Wish.STOP if vmi is not None and not phases.is_ending(vmi):
             yield DeleteInstance(vmi.metadata.name, vmi.metadata.uid)
@@ -125,6 +136,19 @@ def _actions(
             yield from _starting(vm, seen, is_paused=requests.starts_paused(asked))
         case _:
             pass
+
+
+def _begins_anew(
+    vm: VirtualMachine, strategy: str, vmi: VirtualMachineInstance, seen: MachineSeen
+) -> bool:
+    """Whether it is stuck before its guest ever ran, and its machine was changed since: that is how
+    most troubles are mended, and there is nothing to lose. Only where the strategy starts it again.
+    """
+    if strategy not in strategies.BACKING_OFF or phases.has_run(vmi):
+        return False
+    if phases.is_final(vmi) or phases.is_ending(vmi):
+        return False
+    return troubles.is_stuck(vmi.status.conditions) and conditions.is_outdated(vm, vmi, seen)
 
 
 def _ending(vm: VirtualMachine, vmi: VirtualMachineInstance | None) -> Iterator[Action]:

@@ -163,6 +163,17 @@ def test_an_image_that_cannot_be_had_is_told(reason: str) -> None:
     assert told(plan, "Synchronized") == ("", None)
 
 
+def test_a_volume_that_cannot_be_had_is_told_until_its_container_starts() -> None:
+    said = 'MountVolume.SetUp failed for volume "a" : secret "b" not found'
+    plan = plan_for(an_instance(phases.SCHEDULING), waiting("ContainerCreating"), mounting=said)
+    assert told(plan, "Synchronized") == ("False", "FailedMount")
+    (event,) = plan.happenings
+    assert (event.reason, event.is_warning) == ("FailedMount", True)
+    assert event.message == f"{said}; create it, and the start goes on by itself"
+    vmi = plan.applied_to(an_instance(phases.SCHEDULING))
+    assert told(plan_for(vmi, a_pod(**UP), mounting=said), "Synchronized") == ("", None)
+
+
 def test_a_pod_that_no_node_takes_is_told() -> None:
     reason = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     plan = plan_for(an_instance(phases.SCHEDULING), a_pod(phase="Pending", conditions=[reason]))

@@ -312,3 +312,69 @@ def test_events_are_in_kubevirts_words() -> None:
         "Started the virtual machine by creating the new virtual machine instance testvm"
     )
     assert [each.is_warning for each in told] == [False, False, True, True]
+
+
+def stuck(vm: VirtualMachine, made_from: int, **more: Any) -> tuple[VirtualMachineInstance, Any]:
+    """An instance that does not start, and the copy of the template that it was made from."""
+    status = {
+        "phase": "Scheduling",
+        "conditions": [a_condition("Synchronized", "False", "ErrImagePull")],
+        "virtualMachineRevisionName": f"{revision.prefix(vm)}{made_from}",
+        **more,
+    }
+    vmi = an_instance(vm, **status)
+    annotations = {revision.GENERATION: str(made_from)}
+    vmi = replace(vmi, metadata=replace(vmi.metadata, annotations=annotations))
+    before = a_machine(template={"spec": {"domain": {"devices": {}, "machine": {"type": "pc"}}}})
+    return vmi, {status["virtualMachineRevisionName"]: before.spec}
+
+
+def changed(**spec: Any) -> VirtualMachine:
+    vm = a_machine(**spec)
+    return replace(vm, metadata=replace(vm.metadata, generation=2))
+
+
+@pytest.mark.parametrize("strategy", ["Always", "RerunOnFailure", "Once"])
+def test_a_machine_that_is_changed_while_it_cannot_start_begins_anew(strategy: str) -> None:
+    vm = changed(runStrategy=strategy)
+    vmi, revisions = stuck(vm, 1)
+    plan = decide(vm, MachineSeen(instance=vmi, revisions=revisions), SOON)
+    assert plan.actions == (actions.DeleteInstance("testvm", "vmi-1"),)
+
+
+def test_a_machine_that_was_started_by_hand_does_not() -> None:
+    vm = changed(runStrategy="Manual")
+    vmi, revisions = stuck(vm, 1)
+    assert decide(vm, MachineSeen(instance=vmi, revisions=revisions), SOON).actions == ()
+
+
+@pytest.mark.parametrize(
+    ("made_from", "more"),
+    [
+        (2, {}),
+        (1, {"conditions": []}),
+        (
+            1,
+            {
+                "phaseTransitionTimestamps": [
+                    {"phase": "Running", "phaseTransitionTimestamp": EPOCH.isoformat()}
+                ]
+            },
+        ),
+    ],
+)
+def test_one_that_may_start_yet_or_has_run_is_left_alone(
+    made_from: int, more: dict[str, Any]
+) -> None:
+    vm = changed(runStrategy="Always")
+    vmi, revisions = stuck(vm, made_from, **more)
+    assert decide(vm, MachineSeen(instance=vmi, revisions=revisions), SOON).actions == ()
+
+
+def test_what_keeps_a_guest_from_starting_is_told_of_its_machine_too() -> None:
+    vm = a_machine(runStrategy="Always")
+    vmi, _ = stuck(vm, 1)
+    plan = decide(vm, MachineSeen(instance=vmi), SOON)
+    assert [each.reason for each in plan.happenings] == ["ErrImagePull"]
+    again = decide(replace(vm, status=plan.status), MachineSeen(instance=vmi), SOON)
+    assert again.happenings == ()

@@ -16,7 +16,7 @@ from kubevirt.components.controller.failures import CarryingOutFailed, Failures
 from kubevirt.components.controller.instances.carrying import Carrying
 from kubevirt.components.controller.instances.sighting import Sighting
 from kubevirt.components.controller.instances.status import tell, wanted
-from kubevirt.components.controller.kept import KeptClaim, KeptMachine, KeptPod
+from kubevirt.components.controller.kept import KeptClaim, KeptEvent, KeptMachine, KeptPod
 from kubevirt.components.controller.telling import Teller
 from kubevirt.kube.cache.store import Change
 from kubevirt.kube.client import Client
@@ -29,6 +29,7 @@ from kubevirt.kube.triggers import owner_in
 from kubevirt.virt.instance import phases
 from kubevirt.virt.instance.claims import Claims
 from kubevirt.virt.instance.life import Plan, decide
+from kubevirt.virt.ownership import controller_of
 
 NAME = "virt-controller-vmi"
 MARGIN_S = 0.001
@@ -84,6 +85,7 @@ class InstanceController:
         self.controller.watch(caches.pods.informer, self._of_pod)
         self.controller.watch(caches.machines.informer, self._of_machine)
         self.controller.watch(caches.claims, self._of_claim)
+        self.controller.watch(caches.mount_troubles, self._of_mount_trouble)
 
     async def run(self) -> None:
         """For as long as this process leads. Who does not lead keeps no list of what it would have to do."""
@@ -123,6 +125,15 @@ class InstanceController:
             return ()
         users = self._caches.instances.informer.by_index(BY_CLAIM, str(change.key))
         return [Key.of(each) for each in users if each.status.phase in phases.UNSCHEDULED]
+
+    def _of_mount_trouble(self, change: Change[KeptEvent]) -> Iterable[Key]:
+        """The instance whose pod it is about, if there is one yet: else the pod will bring it here."""
+        about = change.new.involved_object if change.new is not None else None
+        if about is None or not self._is_leading:
+            return ()
+        pod = self._caches.pods.get(Key(about.namespace or "", about.name or ""))
+        owner = controller_of(pod.whole) if pod is not None else None
+        return (Key(about.namespace or "", owner.name),) if owner is not None else ()
 
     # What a look does
 

@@ -1,12 +1,15 @@
-"""What a decision about an instance is made by: its pods, its claims, and what its machine has noted."""
+"""What a decision about an instance is made by: its pods and what their nodes say, its claims, and what its
+machine has noted.
+"""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.instance_status import PersistentVolumeClaimInfo
 from kubevirt.api.machine import VirtualMachine
-from kubevirt.components.controller.caches import Caches
-from kubevirt.components.controller.kept import KeptClaim
+from kubevirt.components.controller.caches import BY_POD, Caches
+from kubevirt.components.controller.kept import KeptClaim, KeptEvent, KeptPod
 from kubevirt.kube.key import Key
 from kubevirt.virt.happening import Failure
 from kubevirt.virt.instance.claims import Claims, claims_of, missing
@@ -30,9 +33,19 @@ class Sighting:
         return InstanceSeen(
             pods=tuple(each.whole for each in pods),
             missing_claims=missing(vmi, claims),
+            mounting=self._mounting(pods),
             failure=failure,
             is_noted=noting.is_noted(self._machine(vmi), vmi, now),
         )
+
+    def _mounting(self, pods: Iterable[KeptPod]) -> str:
+        """What was last said of volumes that cannot be had."""
+        told = [
+            each
+            for pod in pods
+            for each in self._caches.mount_troubles.by_index(BY_POD, pod.metadata.uid)
+        ]
+        return max(told, key=_time_of).message if told else ""
 
     def claims(self, vmi: VirtualMachineInstance) -> Claims:
         namespace = vmi.metadata.namespace or ""
@@ -46,6 +59,11 @@ class Sighting:
         machine = self._caches.machines.get(Key.of(vmi))
         vm = machine.whole if machine is not None else None
         return vm if vm is not None and is_owned_by(vmi, vm) else None
+
+
+def _time_of(event: KeptEvent) -> float:
+    since = event.last_timestamp or event.metadata.creation_timestamp
+    return since.timestamp() if since is not None else 0.0
 
 
 def _info(claim: KeptClaim) -> PersistentVolumeClaimInfo:

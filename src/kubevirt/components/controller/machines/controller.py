@@ -64,6 +64,7 @@ class MachineController:
         )
         self._again = self.controller.queue.add
         teller = Teller(recorder, VIRTUAL_MACHINES)
+        self._teller = teller
         self._carrying = Carrying(client, caches, teller, self._expectations, self._again)
         self._is_leading = False
         self.controller.watch(caches.machines.informer, self._of_machine)
@@ -132,6 +133,8 @@ class MachineController:
             plan = await self._plan(key, vm)
             before = vm
             vm = await tell(self._client, self._caches.machines, vm, plan.status, self._again)
+            for happening in plan.happenings if vm is not before else ():
+                self._teller.tell(vm, happening)
             for action in plan.actions:
                 vm = await self._carrying.out(vm, action)
             self._failures.forget(key)
