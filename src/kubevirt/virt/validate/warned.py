@@ -4,6 +4,7 @@ from typing import Final
 
 from kubevirt.api.instance import VirtualMachineInstanceSpec
 from kubevirt.api.machine import VirtualMachineSpec
+from kubevirt.virt.validate.concerns import concerns
 from kubevirt.virt.validate.rules import Rules
 
 RUNNING: Final = "spec.running is deprecated, please use spec.runStrategy instead."
@@ -17,6 +18,10 @@ def machine_warnings(spec: VirtualMachineSpec, rules: Rules) -> tuple[str, ...]:
 
 
 def guest_warnings(spec: VirtualMachineInstanceSpec, field: str, rules: Rules) -> tuple[str, ...]:
+    return (*_of_moving(spec, field, rules), *concerns(spec, field))
+
+
+def _of_moving(spec: VirtualMachineInstanceSpec, field: str, rules: Rules) -> tuple[str, ...]:
     """Manifests of the whole world ask for this strategy, so it is no reason to refuse them."""
     if spec.eviction_strategy != MUST_MOVE or "migrations" in rules.built:
         return ()

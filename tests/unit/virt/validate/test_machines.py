@@ -14,6 +14,7 @@ from kubevirt.virt.validate.warned import RUNNING, guest_warnings, machine_warni
 
 TEMPLATES = "spec.dataVolumeTemplates"
 IMAGE = {"containerDisk": {"image": "example/disk:1"}}
+BOOTS = {"spec": {"template": {"spec": {"volumes": [{"name": "root", **IMAGE}]}}}}
 
 
 def template(**spec: Any) -> dict[str, Any]:
@@ -33,14 +34,15 @@ def test_a_machine_runs_by_one_of_five_strategies(strategy: str) -> None:
 
 @pytest.mark.parametrize("running", [True, False])
 def test_a_machine_may_say_running_and_is_warned(running: bool) -> None:  # noqa: FBT001
-    patch = {"spec": {"runStrategy": None, "running": running}}
+    patch = merged(BOOTS, {"spec": {"runStrategy": None, "running": running}})
     assert of_machine(patch) == ()
     assert machine_warnings(a_vm(patch).spec, Rules()) == (RUNNING,)
-    assert machine_warnings(a_vm({}).spec, Rules()) == ()
+    assert machine_warnings(a_vm(BOOTS).spec, Rules()) == ()
 
 
 def test_whoever_wants_a_guest_to_move_at_its_eviction_hears_that_it_will_not() -> None:
-    vm = a_vm({"spec": {"template": {"spec": {"evictionStrategy": "LiveMigrate"}}}})
+    strategy = {"spec": {"template": {"spec": {"evictionStrategy": "LiveMigrate"}}}}
+    vm = a_vm(merged(BOOTS, strategy))
     (warning,) = machine_warnings(vm.spec, Rules())
     assert warning == (
         "spec.template.spec.evictionStrategy: live migration is not built yet; "
