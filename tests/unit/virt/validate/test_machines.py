@@ -34,7 +34,7 @@ def test_a_machine_runs_by_one_of_five_strategies(strategy: str) -> None:
 
 @pytest.mark.parametrize("running", [True, False])
 def test_a_machine_may_say_running_and_is_warned(running: bool) -> None:  # noqa: FBT001
-    patch = merged(BOOTS, {"spec": {"runStrategy": None, "running": running}})
+    patch = {"spec": {**BOOTS["spec"], "runStrategy": None, "running": running}}
     assert of_machine(patch) == ()
     assert machine_warnings(a_vm(patch).spec, Rules()) == (RUNNING,)
     assert machine_warnings(a_vm(BOOTS).spec, Rules()) == ()
