@@ -5,21 +5,21 @@
 
 Each xdist worker has a server of its own, shared by its tests: every test takes a namespace of its
 own. A test that needs more than the API says so by a fixture: `people` who may do less than the
-administrator, `forgetful` history, `mortal` servers that can be killed.
+administrator, `forgetful` history, `mortal` servers that can be killed. Of these a worker has one each, too.
 """
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 import pytest_asyncio
 from tests.contract import not_yet
-from tests.contract.lamps import LAMP_CRD, LAMPS
-from tests.contract.mortal import MortalCluster, MortalEmbedded
+from tests.contract.lamps import CONFIG_MAPS, LAMP_CRD, LAMPS
+from tests.contract.mortal import Lasting, MortalCluster, MortalEmbedded
 
 from clusterup.light_embedded import EmbeddedServer
 from clusterup.pytest_plugin import session_loop
@@ -49,10 +49,12 @@ LIMIT_S = 300
 """For a test that says nothing else, to end a hang. The first test of a worker waits for the worker's server to
 start, the last for it to end, and the machine may be busy.
 """
-OWN_SERVERS = ("controllers", "endpoints")
-"""Folders whose tests share a server that is unlike others."""
-COSTLY = ("applied", "both")
-"""Fixtures: KubeVirt's CRDs, and the servers that kubectl is asked on."""
+TOGETHER = ("controllers", "endpoints", "large")
+"""Folders whose tests share a server that is unlike others, or definitions that are large."""
+COSTLY = ("applied", "both", "own_server", "mortal", "forgetful")
+"""Fixtures: KubeVirt's CRDs, the servers that kubectl is asked on, one to install on, and those that suffer."""
+EVENT_TTL_S = 8
+"""Of the forgetful server. Long enough for a machine that stalls while an event is written."""
 
 
 class Server(Protocol):
@@ -131,7 +133,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _group_of(item: pytest.Item) -> str | None:
     """Tests that share what is costly to make go to one worker, where that is made once (`--dist=loadgroup`)."""
     names: set[str] = set(getattr(item, "fixturenames", ()))
-    if item.path.parent.name in OWN_SERVERS:
+    if item.path.parent.name in TOGETHER:
         return item.path.parent.name
     return next((each for each in COSTLY if each in names), None)
 
@@ -181,26 +183,53 @@ def people(server: People) -> People:
     return server
 
 
-@pytest_asyncio.fixture
-async def mortal(server_name: str, _programs_are_there: None) -> AsyncIterator[Mortal]:
-    own: AbstractAsyncContextManager[Mortal]
-    own = MortalEmbedded() if server_name == "embedded" else MortalCluster()
-    async with own as started:
-        yield started
+@pytest.fixture(scope="session")
+def _mortals(server_name: str) -> Iterator[Lasting]:
+    yield from _lasting(MortalEmbedded if server_name == "embedded" else MortalCluster)
+
+
+@pytest.fixture(scope="session")
+def _forgetfuls(server_name: str) -> Iterator[Lasting]:
+    # Without the snapshots that its cache would keep of what etcd has dropped.
+    flags = {
+        "etcd-compaction-interval": "1s",
+        "feature-gates": "ListFromCacheSnapshot=false",
+        "event-ttl": f"{EVENT_TTL_S}s",
+    }
+    yield from _lasting(
+        lambda: (
+            MortalEmbedded(keep_s=1, event_ttl_s=EVENT_TTL_S)
+            if server_name == "embedded"
+            else MortalCluster(api_flags=flags)
+        )
+    )
+
+
+def _lasting(make: Callable[[], MortalCluster | MortalEmbedded]) -> Iterator[Lasting]:
+    lasting = Lasting(make)
+    yield lasting
+    with session_loop() as loop:
+        loop.run(lasting.stop())
 
 
 @pytest_asyncio.fixture
-async def forgetful(server_name: str, _programs_are_there: None) -> AsyncIterator[Mortal]:
-    """One that drops its history every second."""
-    own: AbstractAsyncContextManager[Mortal]
-    if server_name == "embedded":
-        own = MortalEmbedded(keep_s=1)
-    else:
-        # Without the snapshots that its cache would keep of what etcd has dropped.
-        flags = {"etcd-compaction-interval": "1s", "feature-gates": "ListFromCacheSnapshot=false"}
-        own = MortalCluster(api_flags=flags)
-    async with own as started:
-        yield started
+async def mortal(_programs_are_there: None, _mortals: Lasting) -> Mortal:
+    return await _as_new(_mortals)
+
+
+@pytest_asyncio.fixture
+async def forgetful(_programs_are_there: None, _forgetfuls: Lasting) -> Mortal:
+    """One that drops its history every second, and events soon."""
+    return await _as_new(_forgetfuls)
+
+
+async def _as_new(lasting: Lasting) -> Mortal:
+    """Of what the last test wrote into the namespace `default`, nothing is left."""
+    server = await lasting.well()
+    async with Client(config_of(server.kubeconfig)) as client:
+        others = "metadata.name!=kube-root-ca.crt"
+        await client.delete_collection(CONFIG_MAPS, "default", field_selector=others)
+    return server
 
 
 @pytest.fixture

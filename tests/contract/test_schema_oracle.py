@@ -10,29 +10,34 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.contract.conftest import Server, config_of
 from tests.contract.gauges import API_VERSION, GAUGE_CRD, GROUP, RULER_CRD, SCHEMA, crd
 from tests.contract.pure_server import PureServer, Refusal
 from tests.contract.twins import Object, refused
 
+from clusterup.pytest_plugin import session_loop
 from kubevirt.apiserver.schema import authoring
 from kubevirt.apiserver.schema.decoding import decode, duplicate_fields, strict_error
 from kubevirt.kube.client import Client
-from kubevirt.kube.errors import AlreadyExists, ApiError, NoSuchResource
+from kubevirt.kube.errors import ApiError, NoSuchResource
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _numbers = count()
 
 
-@pytest.fixture(autouse=True)
-async def _kinds_are_known(client: Client) -> None:
-    for definition in (GAUGE_CRD, RULER_CRD):
-        try:
+@pytest.fixture(autouse=True, scope="session")
+def _kinds_are_known(server: Server) -> None:
+    with session_loop() as loop:
+        loop.run(_define(server))
+
+
+async def _define(server: Server) -> None:
+    async with Client(config_of(server.kubeconfig)) as client:
+        for definition in (GAUGE_CRD, RULER_CRD):
             await client.raw("POST", CRDS, definition)
-        except AlreadyExists:
-            continue
-        plural = definition["spec"]["names"]["plural"]
-        async with asyncio.timeout(120):
-            await _wait_until_served(client, f"/apis/{GROUP}/v1/{plural}")
+            plural = definition["spec"]["names"]["plural"]
+            async with asyncio.timeout(120):
+                await _wait_until_served(client, f"/apis/{GROUP}/v1/{plural}")
 
 
 async def _wait_until_served(client: Client, path: str) -> None:
