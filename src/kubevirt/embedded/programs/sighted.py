@@ -86,14 +86,18 @@ def _name(home: Home, pid: int) -> str:
         said = (_PROC / str(pid) / "cmdline").read_bytes()
     except OSError:
         return ""
-    if os.fsencode(home.programs) not in said:
+    if KUBECONFIG.encode() not in said:
         return ""
     words = said.decode(errors="replace").split("\0")
     for each in words:
-        path = Path(each)
-        if path.parent == home.programs and path.suffix == KUBECONFIG:
-            return path.stem if command_lines.is_program(words, each) else ""
+        if each.endswith(KUBECONFIG) and _is_in(Path(each), home.programs):
+            return Path(each).stem if command_lines.is_program(words, each) else ""
     return ""
+
+
+def _is_in(file: Path, folder: Path) -> bool:
+    """However the way to it was written."""
+    return file.is_absolute() and file.parent.resolve() == folder.resolve()
 
 
 def _memory(pid: int) -> int:

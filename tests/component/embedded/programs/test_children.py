@@ -90,7 +90,9 @@ def test_one_that_outlived_its_home_is_seen_and_ended(tmp_path: Path) -> None:
         a_process("/somewhere/kubectl", "--kubeconfig", file) as users,
     ):
         assert [(each.name, each.pid) for each in sighted.look(home)] == [("virt-api", own.pid)]
-        sighted.end_all(home)
+        link = tmp_path / "by-another-name"
+        link.symlink_to(tmp_path)
+        sighted.end_all(Home(link))
         assert own.wait(LIMIT_S) == -signal.SIGKILL
         assert users.poll() is None
         assert sighted.look(home) == []
