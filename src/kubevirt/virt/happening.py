@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-_FIGURE: Final = re.compile(r"\d+")
+_FIGURE: Final = re.compile(r"\w*\d\w*")
 
 
 class Happening(msgspec.Struct, frozen=True):
@@ -21,8 +21,8 @@ class Failure(msgspec.Struct, frozen=True):
     message: str
 
     def is_news(self, before: "Failure | None") -> bool:
-        """Whether it says more than the one before. Figures alone, such as the room that is left, do not:
-        they change with every try.
+        """Whether it says more than the one before. Figures alone, such as the room that is left or the name of a
+        draft, do not: they change with every try.
         """
         if before is None or before.reason != self.reason:
             return True

@@ -49,6 +49,8 @@ def test_figures_alone_are_no_news() -> None:
     failure = Failure("SyncFailed", "it needs 500 bytes and has 100 free")
     assert failure.is_news(None)
     assert not failure.is_news(Failure("SyncFailed", "it needs 500 bytes and has 99 free"))
+    draft = Failure("SyncFailed", "no access to .3ab1.tmp")
+    assert not draft.is_news(Failure("SyncFailed", "no access to .c0ff33.tmp"))
     assert failure.is_news(Failure("SyncFailed", "it needs a disk"))
     assert failure.is_news(Failure("Other", failure.message))
 

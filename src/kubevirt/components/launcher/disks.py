@@ -113,6 +113,7 @@ class Disks:
             raise MissingDisk(
                 f"volume {shown(plan.volume)} has no disk at {plan.path}; check its claim"
             )
+        _check_writable(folder, plan.volume)
         size, notes = self._size_in(folder, plan.volume, claim_bytes)
         is_new = await images.create_blank(plan.path, size, "raw", mode=0o660)
         return msgspec.structs.replace(_at(plan.path, is_new=is_new), notes=notes)
@@ -184,7 +185,18 @@ async def _host_image(plan: HostImage) -> Disk:
             f"volume {shown(plan.volume)} has no disk at {plan.path}; make it on the node, or use "
             f"type DiskOrCreate with a capacity"
         )
+    _check_writable(Path(plan.path).parent, plan.volume)
     return _at(plan.path, is_new=await images.create_blank(plan.path, plan.size_bytes, "raw"))
+
+
+def _check_writable(folder: Path, volume: str) -> None:
+    if not os.access(folder, os.W_OK | os.X_OK):
+        user = os.geteuid()
+        raise UserError(
+            f"volume {shown(volume)} has no disk yet, and its folder on the node is closed to user {user}, "
+            f"who would make one; open it, with `chown {user}` for example",
+            reason="ClosedFolder",
+        )
 
 
 def _at(path: str, *, is_block: bool = False, is_new: bool = False) -> Disk:
