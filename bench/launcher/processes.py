@@ -6,7 +6,7 @@ over all processes is what the machine really spends.
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +38,11 @@ class Process:
 
 def processes_of(outside: int) -> dict[str, Process]:
     """The process and its offspring, by role; a helper that happens to run goes by its own name."""
-    return {each.role: each for each in map(_seen, _family(outside)) if each}
+    return by_role(_family(outside))
+
+
+def by_role(pids: Iterable[int]) -> dict[str, Process]:
+    return {each.role: each for each in map(_seen, pids) if each}
 
 
 def weighed(outside: int) -> list[Process]:
