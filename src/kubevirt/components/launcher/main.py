@@ -26,14 +26,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments is None
     ):  # a program of its own: it lives for a second, and hardly makes any garbage
         gc.set_threshold(RARELY)
-        # msgspec takes what it has if there is any, and otherwise Python's own, which is loaded in any case.
-        sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # "do not import"
     words = list(sys.argv[1:] if arguments is None else arguments)
     # Each way imports only its own: a start is measured in milliseconds.
     if _is_standalone(words):
         from kubevirt.components.launcher.standalone import cli  # noqa: PLC0415
 
         return cli.main(words, become)
+    if arguments is None:
+        # msgspec takes it if it is there, and otherwise Python's own, which is loaded in any case. Nobody else wants
+        # it on this way.
+        sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # "do not import"
     return _in_a_pod(words)
 
 
