@@ -12,7 +12,7 @@ from tests.e2e.vms.place import Place
 from kubevirt.testing.home import virtctl_program
 
 ROOT = Path(__file__).parents[4]
-PAGES = ("first-vm", "run-strategies", "access", "networking", "storage")
+PAGES = ("first-vm", "run-strategies", "access", "networking", "storage", "troubleshooting")
 
 
 @pytest.fixture
