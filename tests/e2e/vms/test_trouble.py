@@ -67,7 +67,7 @@ async def test_images(place: Place, shelf: Shelf) -> None:
             waiting("digest", image=f"{at}/good@sha256:{'0' * 64}"),
             NO_IMAGE,
             "ImagePullBackOff",
-            ("sha256:0000", "name another in the volume", GOES_ON),
+            ("sha256:0000", f"what lies here under that name is {good}", "name another", GOES_ON),
             another_image("digest", f"{at}/good@{good}"),
             begins_anew=True,
         ),

@@ -102,6 +102,17 @@ async def test_a_layout_serves_too(store: ImageStore, folder: Path) -> None:
     assert shell_of(by_digest) == b"#!"
 
 
+async def test_who_asks_for_another_digest_hears_which_one_lies_here(
+    store: ImageStore, folder: Path
+) -> None:
+    path = folder / "archives/127.0.0.1:1/demo:1.tar"
+    path.parent.mkdir()
+    path.write_bytes(layer(*{**DEMO.files(), "index.json": DEMO.index("")}.items()))
+    told = await refused(store, f"127.0.0.1:1/demo@sha256:{'0' * 64}")
+    assert told.reason == "ErrImagePull"
+    assert f"what lies here under that name is {DEMO.digest}" in told.message
+
+
 async def test_an_archive_elsewhere_serves_where_it_lies(tmp_path: Path, clock: Clock) -> None:
     DEMO.archive(tmp_path / "guest.tar")
     settings = ImageSettings(folder=tmp_path / "images", archives=[tmp_path / "guest.tar"])

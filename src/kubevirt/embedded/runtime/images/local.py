@@ -70,6 +70,15 @@ class LocalImages:
                     return Found(path=path, state=each.state, is_docker=each.is_docker, name=asked)
         return None
 
+    def namesakes(self, wanted: Reference) -> list[str]:
+        """Digests of what had its name when `find` last looked, whatever their tags."""
+        return [
+            digest
+            for each in self._listed.values()
+            for name, digest in each.names
+            if digest and _has_same_name(name, wanted)
+        ]
+
     def _places(self) -> Iterator[tuple[Path, str]]:
         """With the name that each would have by where it lies."""
         if (self._layout / "index.json").exists():
@@ -125,6 +134,14 @@ def _is_called(name: str, digest: str, wanted: Reference) -> bool:
         return Reference.parse(name) == wanted
     except ContainerImageError:
         return False
+
+
+def _has_same_name(name: str, wanted: Reference) -> bool:
+    try:
+        found = Reference.parse(name)
+    except ContainerImageError:
+        return False
+    return (found.registry, found.repository) == (wanted.registry, wanted.repository)
 
 
 def _by_digest(wanted: Reference, digest: str) -> str:

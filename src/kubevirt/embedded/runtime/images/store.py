@@ -88,7 +88,7 @@ class ImageStore:
         except KubevirtError as error:
             if isinstance(error, NotNow):
                 raise
-            raise NotNow("ErrImagePull", self._explained(error)) from None
+            raise NotNow("ErrImagePull", self._explained(wanted, error)) from None
 
     async def learn(self) -> None:
         """What launchers would otherwise ask QEMU, each for itself; for the time when nobody waits."""
@@ -195,7 +195,10 @@ class ImageStore:
             record = msgspec.json.encode(_Pulled(str(wanted), digest))
             root.write(_file_name(wanted), record)
 
-    def _explained(self, error: KubevirtError) -> str:
+    def _explained(self, wanted: Reference, error: KubevirtError) -> str:
+        others = self._local.namesakes(wanted) if wanted.digest else []
+        if others:
+            return f"{error} (what lies here under that name is {others[0]})"
         problems = self._local.problems
         return f"{error} (and of what lies here: {problems[0]})" if problems else str(error)
 
