@@ -79,6 +79,36 @@ async def test_a_node_is_entered(embedded: Provider) -> None:
     assert networks[0] != networks[1]
 
 
+async def test_the_checkout_is_brought_into_it_while_pods_go_on(embedded: Provider) -> None:
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "stays", "namespace": "default"},
+        "spec": {
+            "terminationGracePeriodSeconds": 0,
+            "containers": [{"name": "main", "image": "kubevirt.io/built-in"}],
+        },
+    }
+    await embedded.apply(pod)
+    await embedded.until_ready("default", "stays")
+    container = ("get", "pod", "stays", "-o", "jsonpath={.status.containerStatuses[0].containerID}")
+    before, ran = (await embedded.info())["process"], await embedded.kubectl(*container)
+    done = await embedded.run("sync.sh")
+    assert (done.code, f"process {before['pid']} was replaced" in done.stderr) == (0, True)
+    after = (await embedded.info())["process"]
+    assert after["pid"] != before["pid"]
+    assert (after["url"], after["nodes"]) == (before["url"], before["nodes"])
+    assert await embedded.kubectl(*container) == ran
+    assert (await embedded.run("virtctl.sh", "status")).code == 0
+    await embedded.kubectl("delete", "pod", "stays", "--timeout=60s")
+
+
+async def test_nothing_is_brought_into_a_cluster_that_is_not_up() -> None:
+    with a_home() as home:
+        refused = await home.run("sync.sh")
+    assert (refused.code, "no cluster embedded is up" in refused.stderr) == (1, True)
+
+
 async def test_nothing_is_left_of_it() -> None:
     with a_home() as home:
         assert (await home.run("up.sh")).code == 0
