@@ -75,7 +75,7 @@ async def _answers(address: str) -> None:
                     return
             finally:
                 writer.close()
-        except ConnectionError:
+        except OSError:
             await asyncio.sleep(0.2)
 
 
