@@ -1,7 +1,7 @@
 """A program as a process of its own, which ends with the home's process, however that ends.
 
 The kernel sees to that (`setpriv --pdeathsig`): a home that comes back after `kill -9` starts its programs anew, and has none
-of them twice. What a program says goes to a file of its own, which is cut as the home's is.
+of them twice. One that was not the program yet at that moment is found by `sighted.py`. What a program says goes to a file of its own, which is cut as the home's is.
 """
 
 import asyncio

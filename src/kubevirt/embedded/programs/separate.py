@@ -4,7 +4,6 @@ They are started, asked whether they are ready, and started again when they end 
 its own are in that network. None of them is told that it lives in a home.
 """
 
-import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
@@ -136,10 +135,11 @@ class Separate:
         async with child.running(command, place.clock) as process:
 
             async def serve() -> None:
-                await asking.until_ready(standing, program, ports, place.clock)
-                async with at(standing):
-                    with kept.at_work(process.pid):
-                        await asyncio.Event().wait()
+                async with asking.line(standing, program, place.clock) as line:
+                    await asking.until_ready(line, standing.address, ports, place.clock)
+                    async with at(standing):
+                        with kept.at_work(process.pid):
+                            await asking.until_silent(line, place.clock)
 
             await first_of(process.ended(), serve())
 
