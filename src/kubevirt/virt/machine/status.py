@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine, VirtualMachineStatus
-from kubevirt.virt.conditions import READY, is_true
+from kubevirt.virt.conditions import READY, SYNCHRONIZED, found, is_true
 from kubevirt.virt.happening import Failure
 from kubevirt.virt.machine import backoff, conditions, noting, printable, revision
 from kubevirt.virt.machine import strategy as strategies
@@ -24,6 +24,8 @@ def of(
     """Flags are told or left out, as in KubeVirt: there is no false."""
     second = now.replace(microsecond=0)  # what is stored has no fractions
     start_failure = backoff.of(vm, strategy, vmi, second)
+    if vmi is None and failure is None and backoff.until(start_failure, now):
+        failure = _of_last_start(vm)
     return replace(
         vm.status,
         created=True if vmi is not None else None,
@@ -44,6 +46,15 @@ def of_refused(vm: VirtualMachine, refusal: Failure, now: datetime) -> VirtualMa
     mine = next(each for each in told if each.type == conditions.FAILURE)
     others = (each for each in vm.status.conditions if each.type != conditions.FAILURE)
     return replace(vm.status, conditions=tuple(sorted((*others, mine), key=lambda each: each.type)))
+
+
+def _of_last_start(vm: VirtualMachine) -> Failure | None:
+    """Why it failed, until the next: the instance that said so is gone."""
+    told = vm.status.conditions
+    kept = found(told, conditions.FAILURE) or found(told, SYNCHRONIZED)
+    if kept is None or kept.reason is None:
+        return None
+    return Failure(kept.reason, kept.message or "")
 
 
 def _observed(

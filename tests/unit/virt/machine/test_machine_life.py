@@ -378,3 +378,19 @@ def test_what_keeps_a_guest_from_starting_is_told_of_its_machine_too() -> None:
     assert [each.reason for each in plan.happenings] == ["ErrImagePull"]
     again = decide(replace(vm, status=plan.status), MachineSeen(instance=vmi), SOON)
     assert again.happenings == ()
+
+
+def test_why_the_last_start_failed_is_told_until_the_next() -> None:
+    vm = a_machine(runStrategy="Always")
+    lost = a_condition("Synchronized", "False", "LauncherLost")
+    vmi = an_instance(vm, phase="Failed", conditions=[lost])
+    ended = replace(vm, status=decide(vm, MachineSeen(instance=vmi), SOON).status)
+    gone = decide(ended, MachineSeen(), SOON).status
+    failure = found(gone.conditions, "Failure")
+    assert gone.printable_status == "CrashLoopBackOff"
+    assert failure is not None
+    assert (failure.status, failure.reason) == ("True", "LauncherLost")
+    again = decide(replace(vm, status=gone), MachineSeen(), SOON).status
+    assert again == gone
+    anew = decide(replace(vm, status=gone), MachineSeen(instance=an_instance(vm)), SOON)
+    assert found(anew.status.conditions, "Failure") is None
