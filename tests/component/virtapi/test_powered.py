@@ -21,6 +21,13 @@ async def test_a_halted_machine_is_started(machines: Machines) -> None:
     assert vm["spec"]["runStrategy"] == "Always"
 
 
+async def test_options_that_are_null_are_none(machines: Machines) -> None:
+    """As Go's clients send them that have none."""
+    await machines.machine(runStrategy="Halted")
+    said = await machines.put(machines.call("virtualmachines", "testvm", "start"), "null")
+    assert said.code == 0, said.stderr
+
+
 async def test_whoever_says_running_is_changed_by_it(machines: Machines) -> None:
     await machines.machine(running=False)
     await machines.put(machines.call("virtualmachines", "testvm", "start", "v1alpha3"))

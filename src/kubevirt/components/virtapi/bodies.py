@@ -35,10 +35,12 @@ async def read(request: web.BaseRequest, limit: int, clock: Clock) -> bytes:
 
 
 async def options(request: web.BaseRequest, kind: type[T], clock: Clock) -> T:
-    """The options of a call; all have defaults, so no body is as good as an empty one."""
-    body = await read(request, OPTIONS_LIMIT, clock)
+    """The options of a call; all have defaults, so no body is as good as an empty one, and so is what Go makes of
+    options that are not there.
+    """
+    body = (await read(request, OPTIONS_LIMIT, clock)).strip()
     try:
-        return msgspec.json.decode(body.strip() or b"{}", type=kind)
+        return msgspec.json.decode(b"{}" if body in (b"", b"null") else body, type=kind)
     except (msgspec.DecodeError, RecursionError) as error:
         raise bad_request(f"Can not unmarshal Request body to struct, error: {error}") from None
 
