@@ -1,6 +1,9 @@
 """The daemon itself: where it lives, what it learns, what it leaves out."""
 
+import asyncio
+import re
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -98,6 +101,38 @@ async def test_what_one_daemon_learned_spares_the_next_one_from_asking_qemu(
         assert _contents(second.daemon.capabilities) == learned
         # libvirt writes the file anew when it does not believe what is in it.
         assert all(each.stat().st_mtime < began for each in second.daemon.capabilities.iterdir())
+
+
+async def test_who_learns_for_others_ends_with_whoever_wanted_it_and_leaves_nothing(
+    tmp_path: Path,
+) -> None:
+    """As when a home is killed in its first second."""
+    words = [sys.executable, "-I", "-m", "kubevirt.host.libvirt.learning", str(tmp_path)]
+    starter = f"import subprocess, time; print(subprocess.Popen({words}).pid, flush=True); time.sleep(600)"
+    parent = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", starter, stdout=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(120):
+        assert parent.stdout is not None
+        learner = Path("/proc") / (await parent.stdout.readline()).decode().strip()
+        while not (found := _folders_of(learner)) and learner.exists():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        assert found
+        parent.kill()
+        await parent.wait()
+        while learner.exists() or any(each.exists() for each in found):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+def _folders_of(process: Path) -> list[Path]:
+    """That its sandbox has a part of, named in the sandbox's command line."""
+    try:
+        children = (process / "task" / process.name / "children").read_text().split()
+        lines = [Path(f"/proc/{each}/cmdline").read_bytes().decode() for each in children]
+    except OSError:
+        return []
+    words = [word for line in lines for word in line.split("\0")]
+    return [Path(word) for word in words if re.fullmatch("/tmp/kvl-[^/]+", word)]
 
 
 async def test_only_qemus_driver_is_there() -> None:

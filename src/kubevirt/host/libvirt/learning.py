@@ -1,19 +1,23 @@
 """Learning what this machine's QEMU can do, once for all daemons to come.
 
-    python -I -m kubevirt.host.libvirt.learning FOLDER [/dev/kvm]
+    python -I -m kubevirt.host.libvirt.learning TARGET [/dev/kvm]
 
 A daemon asks QEMU before the first guest, which takes half a second of a processor. What it learns is a file, and
 daemons that find it (`DaemonSettings.capabilities_seed`) ask no more; they do not believe one of another QEMU,
-libvirt or kernel, nor one that was learned with KVM where there is none. So the file may come from a daemon that never had a guest, and nobody has to trust one that had.
+libvirt or kernel, nor one that was learned with KVM where there is none. So the file may come from a daemon that never had
+a guest, and nobody has to trust one that had.
 
-It is a program of its own: libvirt's library stays out of the process that wants to know. FOLDER is empty, short
-of name and somebody else's to remove; the file is below it afterwards.
+It is a program of its own: libvirt's library stays out of the process that wants to know. The file is in the folder
+TARGET afterwards. If whoever wanted it dies, the program ends, and takes with it what it has made.
 """
 
 import asyncio
+import ctypes
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -26,6 +30,8 @@ from kubevirt.host.libvirt.connection import connect
 from kubevirt.host.libvirt.daemon import Daemon, DaemonSettings
 
 LIMIT_S: Final = 60.0
+_WHEN_PARENT_DIES: Final = 1
+"""PR_SET_PDEATHSIG."""
 _USER: Final = "107"
 """Anybody but root: then a daemon is one of a session. It is the user of guests."""
 _ACCOUNTS: Final = {
@@ -38,11 +44,17 @@ _ETC: Final = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/hosts")
 _SYS: Final = ("/sys/devices/system", "/sys/kernel/mm/hugepages")
 
 
-async def learn(folder: Path, devices: Sequence[str], clock: Clock) -> None:
-    daemon = Daemon(DaemonSettings(home=str(folder)))
+async def learn(target: Path, devices: Sequence[str], clock: Clock) -> None:
+    # Short, since sockets lie below it.
+    with tempfile.TemporaryDirectory(prefix="kvl-", ignore_cleanup_errors=True) as folder:
+        await _ask(Daemon(DaemonSettings(home=folder)), devices, clock)
+        _keep(Daemon(DaemonSettings(home=folder)).capabilities, target)
+
+
+async def _ask(daemon: Daemon, devices: Sequence[str], clock: Clock) -> None:
     daemon.prepare()
     for name, text in _ACCOUNTS.items():
-        (folder / name).write_text(text)
+        (daemon.home / name).write_text(text)
     async with commands.spawn("bwrap", *_sandbox(daemon, devices)):
         await wait_for_socket(daemon.socket, clock=clock, limit_s=LIMIT_S)
         async with connect(daemon.socket, clock=clock, limit_s=LIMIT_S) as connection:
@@ -51,6 +63,15 @@ async def learn(folder: Path, devices: Sequence[str], clock: Clock) -> None:
                 lambda it: it.getDomainCapabilities(None, os.uname().machine, None, None, 0),
                 limit_s=LIMIT_S,
             )
+
+
+def _keep(learned: Path, target: Path) -> None:
+    """A daemon may look at any moment: a file is there whole or not at all."""
+    for file in learned.glob("*.xml"):
+        draft = target / f".{file.name}"
+        shutil.copyfile(file, draft)
+        draft.chmod(0o644)
+        draft.rename(target / file.name)
 
 
 def _sandbox(daemon: Daemon, devices: Sequence[str]) -> list[str]:
@@ -71,13 +92,14 @@ def _sandbox(daemon: Daemon, devices: Sequence[str]) -> list[str]:
     ]
 
 
-async def _learn_until_told(folder: Path, devices: Sequence[str]) -> None:
+async def _learn_until_told(target: Path, devices: Sequence[str]) -> None:
     if (running := asyncio.current_task()) is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
-    await learn(folder, devices, SystemClock())
+    await learn(target, devices, SystemClock())
 
 
 def main(argv: list[str]) -> int:
+    ctypes.CDLL(None).prctl(_WHEN_PARENT_DIES, signal.SIGTERM)
     try:
         asyncio.run(_learn_until_told(Path(argv[0]), argv[1:]))
     except asyncio.CancelledError:

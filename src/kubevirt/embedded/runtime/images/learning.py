@@ -8,7 +8,6 @@ and nothing else.
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -20,7 +19,6 @@ from kubevirt.embedded.runtime.images.launcher import LEARNED
 from kubevirt.host import kvm
 
 _PROGRAM: Final = "kubevirt.host.libvirt.learning"
-_FILES: Final = "cache/libvirt/qemu/cache/capabilities/*.xml"
 _ASKED: Final = "asked"
 """Of whom it was learned."""
 _LIMIT_S: Final = 120.0
@@ -44,11 +42,9 @@ async def learn(image: Path) -> None:
 
 
 async def _ask(folder: Path, devices: Sequence[str], asked: str) -> None:
-    # Short, since sockets lie below it.
-    with tempfile.TemporaryDirectory(prefix="kvl-", ignore_cleanup_errors=True) as place:
-        words = ("-I", "-m", _PROGRAM, place, *devices)
-        await commands.run(sys.executable, *words, timeout_s=_LIMIT_S)
-        _keep(Path(place), folder, asked)
+    words = ("-I", "-m", _PROGRAM, str(folder), *devices)
+    await commands.run(sys.executable, *words, timeout_s=_LIMIT_S)
+    _write(folder / _ASKED, asked)
     _log.info("launchers need not ask QEMU what it can do")
 
 
@@ -68,13 +64,6 @@ def _read(path: Path) -> str:
         return path.read_text()
     except FileNotFoundError:
         return ""
-
-
-def _keep(place: Path, folder: Path, asked: str) -> None:
-    """Launchers look at any moment: a file is there whole or not at all."""
-    for file in sorted(place.glob(_FILES)):
-        _write(folder / file.name, file.read_text())
-    _write(folder / _ASKED, asked)
 
 
 def _write(path: Path, text: str) -> None:
