@@ -21,7 +21,8 @@ MEMORY = "64M"
 
 async def boot_once(path: Path, form: str) -> float:
     with tempfile.TemporaryDirectory(prefix="guest-") as folder:
-        async with Machine.start(Path(folder), *disk(path, form=form), memory=MEMORY) as machine:
+        root = disk(path, form=form)
+        async with Machine.start(Path(folder), *root, memory=MEMORY, processors="2") as machine:
             return await machine.booted_after()
 
 

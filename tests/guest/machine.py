@@ -87,10 +87,12 @@ class Machine:
         *disks: str,
         memory: str = "64M",
         machine: str = "q35",
-        processors: str = "2",
+        processors: str = "1",
         more: Sequence[str] = (),
     ) -> AsyncIterator[Self]:
-        """Start QEMU with these `-device` and `-drive` words, and end it however the body ends."""
+        """Start QEMU with these `-device` and `-drive` words, and end it however the body ends. A second
+        processor costs the machine under emulation a fifth more.
+        """
         async with _listening(folder / "serial") as serial, _listening(folder / "qmp") as monitor:
             began = time.monotonic()
             process = await asyncio.create_subprocess_exec(

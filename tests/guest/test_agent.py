@@ -30,6 +30,15 @@ class Agent:
         await self._line.send('{"execute": "guest-sync", "arguments": {"id": 4711}}\n')
         await self._line.expect(r'\{"return": 4711\}\n', BOOT_LIMIT_S)
 
+    async def set_password(self, password: str) -> None:
+        secret = base64.b64encode(password.encode()).decode()
+        await self.ask(
+            "guest-set-user-password",
+            username="cirros",
+            password=secret,
+            crypted=False,  # codespell:ignore crypted
+        )
+
     async def tell(self, command: str) -> None:
         await self._line.send(json.dumps({"execute": command}) + "\n")
 
@@ -58,7 +67,9 @@ async def agent_of(images: image.Images, folder: Path) -> AsyncIterator[tuple[Ma
         server.close()
 
 
-async def test_the_agent_tells_about_its_guest(images: image.Images, folder: Path) -> None:
+async def test_the_agent_tells_about_its_guest_and_who_logs_in(
+    images: image.Images, folder: Path
+) -> None:
     async with agent_of(images, folder) as (machine, agent):
         assert await agent.ask("guest-ping") == {}
         assert (await agent.ask("guest-get-host-name"))["host-name"] == "cirros"
@@ -72,13 +83,14 @@ async def test_the_agent_tells_about_its_guest(images: image.Images, folder: Pat
         names = [each["name"] for each in await agent.ask("guest-network-get-interfaces")]
         assert "lo" in names
         assert await agent.ask("guest-get-users") == []
+        await agent.set_password("by-agent")
         await machine.serial.send("\n")
-        await machine.login()
+        await machine.login(password="by-agent")
         (user,) = await agent.ask("guest-get-users")
         assert user["user"] == "cirros"
 
 
-async def test_the_agent_runs_commands_and_sets_passwords(
+async def test_the_agent_runs_commands_freezes_thaws_and_turns_off(
     images: image.Images, folder: Path
 ) -> None:
     async with agent_of(images, folder) as (machine, agent):
@@ -90,27 +102,8 @@ async def test_the_agent_runs_commands_and_sets_passwords(
             while not status.get("exited"):
                 status = await agent.ask("guest-exec-status", pid=started["pid"])
         assert base64.b64decode(status["out-data"]) == b"root\n"
-        secret = base64.b64encode(b"by-agent").decode()
-        await agent.ask(
-            "guest-set-user-password",
-            username="cirros",
-            password=secret,
-            crypted=False,  # codespell:ignore crypted
-        )
-        await machine.serial.send("\n")
-        await machine.login(password="by-agent")
-
-
-async def test_the_agent_freezes_and_thaws_the_file_system(
-    images: image.Images, folder: Path
-) -> None:
-    async with agent_of(images, folder) as (_machine, agent):
         assert await agent.ask("guest-fsfreeze-freeze") >= 1
         assert await agent.ask("guest-fsfreeze-status") == "frozen"
         assert await agent.ask("guest-fsfreeze-thaw") >= 1
-
-
-async def test_the_agent_turns_it_off(images: image.Images, folder: Path) -> None:
-    async with agent_of(images, folder) as (machine, agent):
         await agent.tell("guest-shutdown")
         assert await machine.ended() == 0

@@ -11,21 +11,18 @@ from guestimage import guests, image
 pytestmark = pytest.mark.timeout(400)
 
 
-async def test_the_power_button_turns_it_off(images: image.Images, folder: Path) -> None:
+async def test_a_reset_boots_again_and_the_power_button_turns_it_off(
+    images: image.Images, folder: Path
+) -> None:
     async with Machine.start(folder, *disk(images.raw(guests.CIRROS))) as machine:
         await machine.booted_after()
+        await machine.command("system_reset")
+        await machine.serial.expect("login: ", BOOT_LIMIT_S)
         await machine.command("system_powerdown")
         assert await machine.ended() == 0
 
 
-async def test_poweroff_turns_it_off(images: image.Images, folder: Path) -> None:
-    async with Machine.start(folder, *disk(images.raw(guests.CIRROS))) as machine:
-        await machine.login()
-        await machine.serial.send("sudo poweroff\n")
-        assert await machine.ended() == 0
-
-
-async def test_a_reboot_comes_back_with_what_was_written(
+async def test_a_reboot_comes_back_with_what_was_written_and_poweroff_turns_it_off(
     images: image.Images, folder: Path
 ) -> None:
     async with Machine.start(folder, *disk(images.raw(guests.CIRROS))) as machine:
@@ -37,6 +34,8 @@ async def test_a_reboot_comes_back_with_what_was_written(
         await machine.login()
         assert await machine.run("cat note") == "kept"
         assert await machine.run("cat /proc/sys/kernel/random/boot_id") != boot_id
+        await machine.serial.send("sudo poweroff\n")
+        assert await machine.ended() == 0
 
 
 async def test_what_was_synced_survives_a_lost_power_supply(
@@ -52,10 +51,3 @@ async def test_what_was_synced_survives_a_lost_power_supply(
     async with Machine.start(folder, *words) as machine:
         await machine.login()
         assert await machine.run("cat note") == "kept"
-
-
-async def test_a_reset_boots_again(images: image.Images, folder: Path) -> None:
-    async with Machine.start(folder, *disk(images.raw(guests.CIRROS))) as machine:
-        await machine.booted_after()
-        await machine.command("system_reset")
-        await machine.serial.expect("login: ", BOOT_LIMIT_S)
