@@ -6,6 +6,7 @@ import click
 
 import kubevirt
 from kubevirt.base.errors import UserError
+from kubevirt.base.semantic_version import semantic
 from kubevirt.cli import subresources
 from kubevirt.cli.asking import Session
 from kubevirt.kube.errors import ServiceUnavailable
@@ -28,7 +29,7 @@ async def of_server(session: Session) -> dict[str, str]:
 
 def _warn_if_apart(server: str) -> None:
     """A release adds fields and subresources, so the two should be of one."""
-    if server.removeprefix("v") != kubevirt.__version__:
+    if semantic(server.removeprefix("v")) != semantic(kubevirt.__version__):
         click.echo(
             f"virtctl: this virtctl is {kubevirt.__version__} and the server is {server}; if something"
             " is not as you expect, use the virtctl of the server's version",

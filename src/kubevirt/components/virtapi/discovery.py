@@ -12,6 +12,7 @@ from aiohttp import web
 
 import kubevirt
 from kubevirt.base.errors import KubevirtError
+from kubevirt.base.semantic_version import semantic
 from kubevirt.components.virtapi import answers, description, open_api
 from kubevirt.components.virtapi.parts import Parts
 from kubevirt.kube.metrics import CONTENT_TYPE
@@ -98,7 +99,8 @@ def _version() -> web.Response:
     """In the form of Kubernetes' own; `virtctl version` and others read it."""
     return answers.json(
         {
-            "gitVersion": f"v{kubevirt.__version__}",
+            # Upstream's virtctl holds it against its own after each error, and complains of one it cannot read.
+            "gitVersion": f"v{semantic(kubevirt.__version__)}",
             "gitCommit": "",
             "gitTreeState": "clean",
             "buildDate": "",
