@@ -19,3 +19,6 @@ SOAK_HOME_KILLS="${SOAK_HOME_KILLS:-200}" \
 SOAK_NODE_KILLS="${SOAK_NODE_KILLS:-200}" SOAK_NETWORK_KILLS="${SOAK_NETWORK_KILLS:-200}" \
   .venv/bin/pytest -p no:cacheprovider -q --timeout=7200 tests/component/embedded/node/test_adoption.py \
   tests/component/embedded/network/test_crashes.py
+
+echo "soak: a machine lives on a real Kubernetes" >&2
+SOAK_REAL_KUBERNETES=1 .venv/bin/pytest -p no:cacheprovider -q --timeout=7200 tests/cluster/test_vm.py
