@@ -27,6 +27,8 @@ LAUNCHER = "kubevirt.components.launcher"
     ("module", "allowed"),
     [
         (f"{LAUNCHER}.main", ()),
+        (f"{LAUNCHER}.flags", ()),
+        (f"{LAUNCHER}.launching", ()),
         (f"{LAUNCHER}.standalone.cli", ("asyncio",)),
         (f"{LAUNCHER}.standalone.running", ("asyncio", "yaml")),
         (f"{LAUNCHER}.standalone.keeper", ()),
