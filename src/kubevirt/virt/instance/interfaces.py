@@ -18,7 +18,8 @@ def of(
         _known(
             cards[name],
             told.get(cards[name].mac.lower()),
-            _reachable_at(interface, pod_addresses if name in in_pod else ()),
+            interface,
+            pod_addresses if name in in_pod else (),
         )
         for name, interface in asked.items()
         if name in cards
@@ -28,15 +29,22 @@ def of(
     return (*known, *others)
 
 
-def _reachable_at(interface: Interface, pod_addresses: tuple[str, ...]) -> tuple[str, ...]:
-    """A masqueraded guest has an address of its own that nobody outside can use: the pod's counts."""
-    return pod_addresses if interface.masquerade is not None else ()
+def _reachable_at(
+    card: Card, told: Card | None, interface: Interface, pod_addresses: tuple[str, ...]
+) -> tuple[str, ...]:
+    """A masqueraded guest has an address of its own that nobody outside can use: the pod's counts. Any other was
+    given the pod's by DHCP, and may have chosen another since: what the guest says comes first.
+    """
+    of_guest = (told.addresses if told else ()) or card.addresses
+    if interface.masquerade is not None:
+        return pod_addresses or of_guest
+    return of_guest or pod_addresses
 
 
 def _known(
-    card: Card, told: Card | None, pod_addresses: tuple[str, ...]
+    card: Card, told: Card | None, interface: Interface, pod_addresses: tuple[str, ...]
 ) -> VirtualMachineInstanceNetworkInterface:
-    addresses = pod_addresses or (told.addresses if told else ()) or card.addresses
+    addresses = _reachable_at(card, told, interface, pod_addresses)
     return VirtualMachineInstanceNetworkInterface(
         name=card.name,
         mac=card.mac or None,

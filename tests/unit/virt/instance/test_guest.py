@@ -198,6 +198,13 @@ def test_a_bridged_guest_is_reached_at_its_own_address() -> None:
     assert interface.ip_address == "10.1.0.9"
 
 
+def test_a_bridged_guest_that_says_nothing_is_reached_at_the_address_it_was_given() -> None:
+    domain = DomainSeen(state="Running", cards=(Card(name="default", mac=MAC),))
+    seen = GuestSeen(domain=domain, pod_addresses=("10.1.0.7",))
+    (interface,) = guest.told(networked("bridge"), seen, EPOCH).interfaces
+    assert interface.ip_address == "10.1.0.7"
+
+
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
