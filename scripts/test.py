@@ -64,7 +64,8 @@ class Suite:
         return self.folder or self.name
 
 
-# From the quickest to the slowest: who broke something basic hears of it first.
+# From the quickest to the slowest: who broke something basic hears of it first. Those that leave little inotify to
+# others come where suites run beside them that take none.
 KNOWN = (
     Suite("unit"),
     Suite("property"),
@@ -78,6 +79,15 @@ KNOWN = (
     ),
     Suite("sim"),
     Suite("guest", waits=1),
+    # Tests that share a cluster stay together: three at a time are what a kernel's inotify allows.
+    Suite(
+        "cluster",
+        programs=[],
+        needs_root=True,
+        options=["--dist=loadgroup"],
+        waits=1,
+        inotify=100,
+    ),
     Suite("component", programs=["--light"], options=["--dist=loadgroup"], waits=1, inotify=60),
     Suite(
         "pods",
@@ -98,15 +108,6 @@ KNOWN = (
     ),
     # Tests of a module that share a guest stay together.
     Suite("e2e", needs_root=True, options=["--dist=loadgroup"], waits=1, inotify=40),
-    # Tests that share a cluster stay together: three at a time are what a kernel's inotify allows.
-    Suite(
-        "cluster",
-        programs=[],
-        needs_root=True,
-        options=["--dist=loadgroup"],
-        waits=1,
-        inotify=100,
-    ),
 )
 
 
