@@ -61,12 +61,14 @@ class Image:
     manifest: Blob
     blobs: Sequence[Blob] = field(default_factory=tuple)
 
-    def write_layout(self, path: Path) -> None:
-        """Write it as an OCI layout in a tar file, as `ctr image import` and others read it."""
+    def write_layout(self, path: Path, *names: str) -> None:
+        """Write it as an OCI layout in a tar file, as `ctr image import` and others read it, by these names."""
+        found = self.manifest.descriptor()
+        named = [{**found, "annotations": {_NAME: name}} for name in names]
         index = {
             "schemaVersion": 2,
             "mediaType": "application/vnd.oci.image.index.v1+json",
-            "manifests": [self.manifest.descriptor()],
+            "manifests": named or [found],
         }
         files = {
             "oci-layout": b'{"imageLayoutVersion": "1.0.0"}',
@@ -134,9 +136,7 @@ def read_archive(path: Path) -> dict[str, Image]:
         manifest = blob(listed)
         parts = json.loads(manifest.content)
         if name := listed.get("annotations", {}).get(_NAME):
-            found[name] = Image(
-                manifest, [blob(each) for each in (parts["config"], *parts["layers"])]
-            )
+            found[name] = Image(manifest, tuple(map(blob, (parts["config"], *parts["layers"]))))
     return found
 
 

@@ -251,6 +251,22 @@ def test_an_image_is_written_as_an_oci_layout(tmp_path: Path) -> None:
     assert {f"blobs/{blob.digest.replace(':', '/')}" for blob in image.blobs} <= names
 
 
+def test_images_of_an_archive_are_known_by_their_names(tmp_path: Path) -> None:
+    image = images.build({"bin/a": images.File(b"x")}, ["/bin/a"])
+    image.write_layout(tmp_path / "image.tar", "example.com/a:1", "example.com/b:2")
+    assert images.read_archive(tmp_path / "image.tar") == {
+        "example.com/a:1": image,
+        "example.com/b:2": image,
+    }
+
+
+def test_a_large_image_is_carried_as_it_is() -> None:
+    files = {"tmp": images.File(mode=0o1777, is_folder=True), "tmp/a": images.File(b"x")}
+    image = images.build(files, ["/bin/a"], is_compressed=False)
+    with tarfile.open(fileobj=io.BytesIO(image.blobs[1].content), mode="r:") as layer:
+        assert [(each.name, each.mode) for each in layer] == [("tmp", 0o1777), ("tmp/a", 0o755)]
+
+
 @pytest.mark.parametrize(
     ("reference", "expected"),
     [
