@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.timeout(3600),
     pytest.mark.skipif(
         not os.environ.get("SOAK_REAL_KUBERNETES"),
-        reason="a hundred seconds of processor time, for which there is `make soak`: SOAK_REAL_KUBERNETES=1",
+        reason="two and a half minutes of processor time, for which there is `make soak`: SOAK_REAL_KUBERNETES=1",
     ),
     pytest.mark.skipif(
         not any((folder / "cirros.tar").exists() for folder in guests.archives(os.environ)),
