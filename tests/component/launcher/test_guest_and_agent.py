@@ -89,7 +89,7 @@ async def logged_in(world: World) -> AsyncIterator[None]:
     async with asyncio.timeout(BOOT_S):
         for answer, question in (
             (b"", b"login: "),
-            (b"cirros", b"assword: "),
+            (b"cirros", b"Password: "),
             (b"gocubsgo", b"$ "),
         ):
             writer.write(answer + b"\n")

@@ -68,7 +68,7 @@ class Session:
     def log_in(self) -> None:
         self.until("login: ")
         self.type("cirros\n")
-        self.until("assword: ")
+        self.until("Password: ")
         self.type("gocubsgo\n")
         self.until(PROMPT)
 

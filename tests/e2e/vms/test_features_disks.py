@@ -76,7 +76,7 @@ async def test_a_machine_has_disks_of_every_kind_and_a_claim_outlives_it(
     with place.console("first") as guest:
         guest.session.until("login: ")
         guest.session.type("cirros\n")
-        guest.session.until("assword: ")
+        guest.session.until("Password: ")
         guest.session.type("by-cloud-init\n")
         guest.session.until("$ ")
         guest.run("stty cols 4000")

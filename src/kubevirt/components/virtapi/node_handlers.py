@@ -208,8 +208,16 @@ def _refused(code: int, body: bytes) -> Refusal:
 
 
 def _away(node: str, error: Exception) -> Refusal:
-    why = "it takes too long" if isinstance(error, TimeoutError) else str(error)
-    return unavailable(f"virt-handler of node {node} cannot be reached: {why}")
+    return unavailable(f"virt-handler of node {node} cannot be reached: {_why(error)}")
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, TimeoutError):
+        return "it takes too long"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        # Its own words tell of the inside of this program.
+        return f"{error.host}:{error.port}: {error.os_error.strerror or error.os_error}"
+    return str(error)
 
 
 async def _read(response: aiohttp.ClientResponse, limit: int) -> bytes:

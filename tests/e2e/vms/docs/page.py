@@ -3,7 +3,7 @@ r"""The commands of a page of documentation, run as a reader would: in order, in
 Blocks marked `sh` are commands; what stands in other blocks is to be read. A block in which the reader types something
 says in a comment above it, which no reader sees, what is waited for and what is typed then (`^]` is Ctrl+]):
 
-    <!-- typed: login: => cirros | assword: => gocubsgo | $ => ^] -->
+    <!-- typed: login: => cirros | Password: => gocubsgo | $ => ^] -->
 """
 
 import os
