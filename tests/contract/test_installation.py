@@ -100,7 +100,7 @@ async def test_what_a_user_wants_of_the_kubevirt_object_stays(installed: Client)
     kubevirts = scheme.KUBEVIRTS.raw
     wish = {"spec": {"configuration": {"developerConfiguration": {"featureGates": ["HostDisk"]}}}}
     await installed.patch(kubevirts, "kubevirt", MergePatch(wish), "kubevirt", field_manager="ann")
-    gates = configuration(is_emulated=True, feature_gates=["ImageVolume"])
+    gates = configuration(is_emulated=True, has_image_volumes=True)
     other = Options(authority=AUTHORITY, configuration=gates)
     assert (await install(installed, other, SystemClock())).is_new
     found = await installed.get(kubevirts, "kubevirt", "kubevirt")

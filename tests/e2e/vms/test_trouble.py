@@ -379,9 +379,8 @@ async def test_a_gate_that_is_closed_a_node_that_is_tainted_and_a_folder_that_is
 
 
 def _open_gate(place: Place, name: str) -> None:
-    """Beside those that are open: the list is one value, and a merge would close them."""
-    gates = "/spec/configuration/developerConfiguration/featureGates/-"
-    patch = json.dumps([{"op": "add", "path": gates, "value": name}])
-    words = ("kubevirt", "kubevirt", "--namespace=kubevirt", "--type=json", f"--patch={patch}")
+    developer = {"developerConfiguration": {"featureGates": [name]}}
+    patch = json.dumps({"spec": {"configuration": developer}})
+    words = ("kubevirt", "kubevirt", "--namespace=kubevirt", "--type=merge", f"--patch={patch}")
     said = place.kubectl("patch", *words)
     assert said.code == 0, said.err

@@ -59,5 +59,5 @@ class Start:
 async def _install(home: Home, known: Identities, client: Client, clock: Clock) -> Installed:
     """Guests run on the hardware where they can; images of their disks are mounted as they are."""
     found = await kvm.acceleration(home.path)
-    chosen = configuration(is_emulated=not found.usable, feature_gates=["ImageVolume"])
+    chosen = configuration(is_emulated=not found.usable, has_image_volumes=True)
     return await install(client, Options(authority=known.authority, configuration=chosen), clock)

@@ -1,11 +1,11 @@
 """What may differ from one installation to the next."""
 
-from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
 from kubevirt.api.configuration import DeveloperConfiguration, KubeVirtConfiguration
+from kubevirt.virt import gates
 
 NAMESPACE: Final = "kubevirt"
 NAME: Final = "kubevirt"
@@ -14,15 +14,17 @@ LABELS: Final = {"kubevirt.io": ""}
 """On everything that is ours."""
 
 
-def configuration(*, is_emulated: bool, feature_gates: Sequence[str] = ()) -> KubeVirtConfiguration:
+def configuration(*, is_emulated: bool, has_image_volumes: bool = False) -> KubeVirtConfiguration:
     """As it is when nobody has an opinion. What has no value here has the default of its reader.
+
+    Image volumes are switched off where nodes have none, and not switched on where they have: whoever names the gates
+    that they want would switch them off by forgetting them.
 
     Whether guests are emulated is said either way: an apply that takes the last field out of a map leaves null in its
     place, which no schema takes.
     """
-    developer = DeveloperConfiguration(
-        use_emulation=is_emulated, feature_gates=tuple(feature_gates)
-    )
+    disabled = () if has_image_volumes else (gates.IMAGE_VOLUME,)
+    developer = DeveloperConfiguration(use_emulation=is_emulated, disabled_feature_gates=disabled)
     return KubeVirtConfiguration(developer_configuration=developer)
 
 

@@ -20,6 +20,7 @@ from kubevirt.api.core.container import SeccompProfile
 from kubevirt.api.domain import ResourceRequirementsWithoutClaims
 from kubevirt.api.struct import NO_ENTRIES
 from kubevirt.base.errors import ConfigError
+from kubevirt.virt import gates
 from kubevirt.virt.errors import shown
 
 KVM: Final = "devices.kubevirt.io/kvm"
@@ -80,14 +81,13 @@ class PodConfig(msgspec.Struct, frozen=True, kw_only=True):
     ) -> "PodConfig":
         """From the settings of the KubeVirt object; `devices` is what nodes say they have."""
         developer = configuration.developer_configuration or DeveloperConfiguration()
-        gates = set(developer.feature_gates) - set(developer.disabled_feature_gates)
         logs = developer.log_verbosity
         tolerated = developer.pvc_tolerate_less_space_up_to_percent
         return cls(
             launcher_image=launcher_image,
             pull_policy=configuration.image_pull_policy,
             emulation=bool(developer.use_emulation),
-            image_volumes="ImageVolume" in gates,
+            image_volumes=gates.is_on(configuration, gates.IMAGE_VOLUME),
             devices=devices,
             cpu_allocation_ratio=max(developer.cpu_allocation_ratio or 10, 1),
             memory_overcommit=max(developer.memory_overcommit or 100, 1),
@@ -99,7 +99,7 @@ class PodConfig(msgspec.Struct, frozen=True, kw_only=True):
             seccomp=_seccomp(configuration),
             selinux_type=configuration.selinux_launcher_type,
             verbosity=_level(logs.virt_launcher if logs else None),
-            host_disks="HostDisk" in gates,
+            host_disks=gates.is_on(configuration, gates.HOST_DISK),
             support={
                 each.type: each.resources for each in configuration.support_container_resources
             },

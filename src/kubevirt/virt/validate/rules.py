@@ -4,16 +4,10 @@ from typing import Final
 
 import msgspec
 
-from kubevirt.api.configuration import (
-    ArchSpecificConfiguration,
-    DeveloperConfiguration,
-    KubeVirtConfiguration,
-)
+from kubevirt.api.configuration import ArchSpecificConfiguration, KubeVirtConfiguration
+from kubevirt.virt import gates
 from kubevirt.virt.architecture import Architecture
 from kubevirt.virt.defaults.settings import Settings
-
-ON_BY_DEFAULT: Final = frozenset({"NodeRestriction", "ImageVolume", "PasstBinding", "RebootPolicy"})
-"""Gates of beta features that are asked for here; they are on until somebody switches them off."""
 
 MACHINES: Final = {
     "amd64": ("q35*", "pc-q35*"),
@@ -32,10 +26,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         return Settings(configuration=self.configuration)
 
     def gate(self, name: str) -> bool:
-        developer = self.configuration.developer_configuration or DeveloperConfiguration()
-        if name in developer.disabled_feature_gates:
-            return False
-        return name in ON_BY_DEFAULT or name in developer.feature_gates
+        return gates.is_on(self.configuration, name)
 
     def machines(self, architecture: Architecture) -> tuple[str, ...]:
         """Patterns of machine types that guests may have."""

@@ -23,6 +23,7 @@ from kubevirt.api.scheme import (
 from kubevirt.kube.access import kubeconfig
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import ApiError
+from kubevirt.virt import gates
 
 pytestmark = [
     pytest.mark.timeout(300),
@@ -63,7 +64,7 @@ async def test_it_is_installed_and_at_work_when_up_returns(virtctl: Virtctl) -> 
             }
         found = await api.get(KUBEVIRTS, "kubevirt", "kubevirt")
         assert found.spec.configuration.developer_configuration is not None
-        assert "ImageVolume" in found.spec.configuration.developer_configuration.feature_gates
+        assert gates.is_on(found.spec.configuration, gates.IMAGE_VOLUME)
     assert json.loads(virtctl("status", "-o", "json").out)["kubevirt"]["phase"] in (
         "Deployed",
         "Deploying",

@@ -139,12 +139,11 @@ def test_what_others_serve_is_believed_by_our_authority_only() -> None:
 
 def test_the_kubevirt_object_says_no_more_than_was_decided() -> None:
     plain = others(OPTIONS)[-1]
-    said = {"configuration": {"developerConfiguration": {"useEmulation": False}}}
-    assert plain["spec"] == said
-    chosen = configuration(is_emulated=True, feature_gates=["ImageVolume"])
+    developer = {"disabledFeatureGates": ["ImageVolume"], "useEmulation": False}
+    assert plain["spec"] == {"configuration": {"developerConfiguration": developer}}
+    chosen = configuration(is_emulated=True, has_image_volumes=True)
     spec = others(msgspec.structs.replace(OPTIONS, configuration=chosen))[-1]["spec"]
-    developer = {"useEmulation": True, "featureGates": ["ImageVolume"]}
-    assert spec == {"configuration": {"developerConfiguration": developer}}
+    assert spec == {"configuration": {"developerConfiguration": {"useEmulation": True}}}
 
 
 def test_the_digest_is_another_when_anything_is() -> None:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.unit.virt.pod.cases import UID, a_pod, compute, flag, spec_of, words
 
-from kubevirt.api.configuration import KubeVirtConfiguration
+from kubevirt.api.configuration import DeveloperConfiguration, KubeVirtConfiguration
 from kubevirt.api.core.container import SeccompProfile
 from kubevirt.api.domain import ResourceRequirementsWithoutClaims
 from kubevirt.components.launcher import flags
@@ -334,8 +334,18 @@ def test_settings_come_from_the_kubevirt_object() -> None:
 
 def test_settings_that_say_nothing_are_the_defaults() -> None:
     assert PodConfig.of(KubeVirtConfiguration(), "launcher") == PodConfig(
-        launcher_image="launcher", devices=frozenset({TUN})
+        launcher_image="launcher", devices=frozenset({TUN}), image_volumes=True
     )
+
+
+def test_whoever_opens_one_gate_takes_no_disk_from_guests() -> None:
+    developer = DeveloperConfiguration(feature_gates=("HostDisk",))
+    wanted = KubeVirtConfiguration(developer_configuration=developer)
+    found = PodConfig.of(wanted, "launcher")
+    assert (found.host_disks, found.image_volumes) == (True, True)
+    closed = msgspec.structs.replace(developer, disabled_feature_gates=("ImageVolume",))
+    wanted = KubeVirtConfiguration(developer_configuration=closed)
+    assert not PodConfig.of(wanted, "launcher").image_volumes
 
 
 def test_settings_of_the_pod_itself_are_in_it() -> None:
