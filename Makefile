@@ -60,6 +60,10 @@ soak: bootstrap ## the long form of the suites' faults: kills, power cuts, rando
 cluster-up: bootstrap ## start a test cluster (KUBE_PROVIDER, KUBEVIRT_NUM_NODES)
 	@cluster-up/up.sh
 
+.PHONY: cluster-sync
+cluster-sync: bootstrap ## bring this checkout into the test cluster; guests go on
+	@cluster-up/sync.sh
+
 .PHONY: cluster-down
 cluster-down: bootstrap ## stop it and leave nothing behind
 	@cluster-up/down.sh

@@ -32,17 +32,29 @@ def of(
     own = tuple(each for each in vm.status.conditions if each.type in OWN)
     for name, each in told.items():
         own = with_told(own, VirtualMachineCondition, name, each, now)
-    own = _with_ready(own, vmi, now)
+    own = _with_ready(own, vm, vmi, now)
     mirrored = vmi.status.conditions if vmi is not None else ()
     others = tuple(_copied(each) for each in mirrored if each.type not in OWN)
     return tuple(sorted((*own, *others), key=lambda each: each.type))
 
 
+def is_off(vm: VirtualMachine, vmi: VirtualMachineInstance) -> bool:
+    """Whatever the instance's own condition says: that follows its pod, which a node may tell to be well for seconds
+    yet. Of a machine that is about to be gone nobody needs to hear it.
+    """
+    return phases.is_final(vmi) and vm.metadata.deletion_timestamp is None
+
+
 def _with_ready(
-    own: tuple[VirtualMachineCondition, ...], vmi: VirtualMachineInstance | None, now: datetime
+    own: tuple[VirtualMachineCondition, ...],
+    vm: VirtualMachine,
+    vmi: VirtualMachineInstance | None,
+    now: datetime,
 ) -> tuple[VirtualMachineCondition, ...]:
     if vmi is None:
         told = Told(FALSE, "VMINotExists", "VMI does not exist")
+    elif is_off(vm, vmi):
+        told = Told(FALSE, "GuestNotRunning", "Guest VM is not reported as running")
     elif (ready := found(vmi.status.conditions, READY)) is None:
         told = Told(FALSE, "VMIConditionMissing", "VMI is missing the Ready condition")
     else:

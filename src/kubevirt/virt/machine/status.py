@@ -29,7 +29,7 @@ def of(
     return replace(
         vm.status,
         created=True if vmi is not None else None,
-        ready=True if vmi is not None and is_true(vmi.status.conditions, READY) else None,
+        ready=True if vmi is not None and _is_ready(vm, vmi) else None,
         printable_status=printable.of(vm, vmi, start_failure, now),
         conditions=conditions.of(vm, vmi, seen, failure, second),
         state_change_requests=noting.requests_after(vm, strategy, vmi),
@@ -38,6 +38,10 @@ def of(
         desired_generation=vm.metadata.generation,
         run_strategy=_followed(vm, strategy, vmi),
     )
+
+
+def _is_ready(vm: VirtualMachine, vmi: VirtualMachineInstance) -> bool:
+    return is_true(vmi.status.conditions, READY) and not conditions.is_off(vm, vmi)
 
 
 def of_refused(vm: VirtualMachine, refusal: Failure, now: datetime) -> VirtualMachineStatus:

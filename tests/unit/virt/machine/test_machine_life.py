@@ -265,6 +265,16 @@ def test_a_machine_mirrors_its_instance() -> None:
     assert ready.reason == "VMIConditionMissing"
 
 
+def test_a_machine_that_is_off_is_not_ready_even_if_its_pod_is_still_told_to_be_well() -> None:
+    vm = a_machine(runStrategy="Manual")
+    vmi = an_instance(vm, phase="Succeeded", conditions=[a_condition("Ready", "True")])
+    status = decide(vm, MachineSeen(instance=vmi), EPOCH).status
+    ready = found(status.conditions, "Ready")
+    assert ready is not None
+    assert (ready.status, ready.reason) == ("False", "GuestNotRunning")
+    assert (status.ready, status.printable_status) == (None, "Stopped")
+
+
 def test_a_guest_that_is_about_to_be_ready_is_told_of_when_it_is() -> None:
     vm = a_machine(runStrategy="Always")
     transition = {"phase": "Running", "phaseTransitionTimestamp": EPOCH.isoformat()}
