@@ -7,6 +7,9 @@ cd "$(dirname "$0")/.."
 echo "soak: what stands beside a guest is killed" >&2
 .venv/bin/python -m tests.e2e.faults.soak
 
+echo "soak: what stands beside a machine in a home is killed, each at ten moments of its life" >&2
+.venv/bin/python -m tests.e2e.vms.faults.soak
+
 echo "soak: the API server is killed, starved, crowded and asked anything" >&2
 export SOAK_STORE_KILLS="${SOAK_STORE_KILLS:-250}" SOAK_SERVER_KILLS="${SOAK_SERVER_KILLS:-500}" \
   SOAK_POWER_CUTS="${SOAK_POWER_CUTS:-300}" SOAK_SERVER_CHURN="${SOAK_SERVER_CHURN:-30000}" \
