@@ -13,7 +13,7 @@ from kubevirt.cli import exit_codes, main
 from kubevirt.virt.validate import machine
 from kubevirt.virt.validate.rules import Rules
 
-BUILT = Rules(built=frozenset({"instancetypes", "preferences", "dataVolumes"}))
+BUILT = Rules(built=frozenset({"instancetypes", "preferences", "dataVolumes", "agentCredentials"}))
 """What upstream has: a manifest may need it before ours does."""
 
 

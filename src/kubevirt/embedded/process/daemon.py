@@ -20,6 +20,8 @@ from kubevirt.embedded.process.settings import Wishes
 
 READY_S: Final = 120.0
 """The usual time is one second, for a new home three; a machine that was just started may be busy."""
+END_S: Final = 60.0
+"""For one that is ended; its pods and programs are given some of it."""
 _REPORT: Final = 3
 _PASSED_ON: Final = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
 """How images are reached."""
@@ -92,8 +94,19 @@ def _events(fd: int, pid: int) -> Iterator[Event]:
         *lines, rest = (rest + data).split(b"\n")
         for line in lines:
             yield event(line)
-    os.kill(pid, signal.SIGTERM)
+    _end(pid)
     yield Failed(message=f"it was not ready within {READY_S:.0f} s and was ended", reason="Timeout")
+
+
+def _end(pid: int) -> None:
+    """And waits for it: whoever tries again right away is not to find it on its way out."""
+    pidfd = os.pidfd_open(pid)
+    try:
+        signal.pidfd_send_signal(pidfd, signal.SIGTERM)
+        if select.select([pidfd], [], [], END_S)[0]:
+            os.waitpid(pid, 0)
+    finally:
+        os.close(pidfd)
 
 
 def _died(pid: int, home: Path) -> Failed:

@@ -16,7 +16,7 @@ log = get_logger(__name__)
 
 FIRST_S: Final = 0.5
 MOST_S: Final = 30.0
-STEADY_S: Final = 60.0
+STEADY_S: Final = 10.0
 """Who has worked for so long fails as for the first time."""
 
 Work = Callable[["Kept"], Awaitable[None]]
