@@ -291,7 +291,7 @@ async def test_dependants_may_be_waited_for_or_left_behind(client: Client, names
 
 async def test_a_grace_period_is_what_was_asked_for(client: Client, namespace: str) -> None:
     pod = a_pod("web")
-    pod["spec"]["nodeName"] = "nowhere"  # so that somebody would have to end it
+    pod["spec"]["nodeName"] = f"node-of-{namespace}"  # so that somebody would have to end it
     await client.create(PODS, pod, namespace)
     going = await client.delete(PODS, "web", namespace, grace_period_s=77)
     assert going is not None

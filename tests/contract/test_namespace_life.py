@@ -133,7 +133,9 @@ async def test_a_namespace_says_what_holds_it_up(
 async def test_pods_go_first_and_hold_up_the_rest(family: Family) -> None:
     await family.appears("default", SERVICE_ACCOUNTS)
     pod = a_pod("pod")
-    pod["spec"] |= {"nodeName": "nowhere", "terminationGracePeriodSeconds": 1}
+    # Pods of a node that is known to be gone are collected at once; of this one nobody has heard.
+    node = f"node-of-{family.namespace}"
+    pod["spec"] |= {"nodeName": node, "terminationGracePeriodSeconds": 1}
     await family.client.create(PODS, pod, family.namespace)
     await family.create("needed")
     await family.client.delete(NAMESPACES, family.namespace)
