@@ -181,9 +181,12 @@ async def test_the_known_password_opens_ssh_too(images: image.Images, folder: Pa
 
 
 async def _until_online(machine: Machine) -> None:
-    """A connection that is asked for earlier is lost, and tried again only seconds later."""
+    """A connection that is asked for earlier is lost, and tried again only seconds later; one to a server that does
+    not listen yet is cut.
+    """
     await machine.login()
     await machine.until("ip -4 address show eth0 | grep -q 10.0.2.15")
+    await machine.until("netstat -ltn | grep -q ':22 '")
 
 
 async def _ssh_keygen(path: Path) -> None:
