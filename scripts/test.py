@@ -1,35 +1,26 @@
 """Runs the suites in order and ends with one table.
 
 A suite is a folder below tests/ that holds tests, or one of several ways to run them. Each has a pytest
-run of its own, in random order, on all cores where its tests can share the machine. Two suites run at a time,
-for while one waits the other works; a suite's output is shown when it has ended. Nothing is left out
+run of its own, in random order, on all cores where its tests can share the machine. Nothing is left out
 in silence: what was skipped stands below the table with its reason, and a suite in which no test ran
 has failed.
 """
 
 import argparse
 import os
+import signal
+import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from types import FrameType
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))  # called as a program, it knows its own folder only
-
-from scripts.side_by_side import Interrupted, Programs, in_one_piece  # noqa: E402
-
-LANES = 2
-"""Suites that run at a time."""
-INOTIFY = 120
-"""Instances of inotify that suites may take together: a kernel gives 128 to a user, and others want some."""
 KUBERNETES = "k8s-1.34"
 """The provider of cluster-up that is built."""
 _FAILED = ("failure", "error")
@@ -49,11 +40,7 @@ class Suite:
     options: Sequence[str] = ()
     """For pytest."""
     waits: int = 0
-    """How many more of its tests run at a time than there are cores, because they wait for others. Another suite
-    runs beside it: that fills what is left.
-    """
-    inotify: int = 0
-    """Instances of inotify that it takes at its height: a control plane of Kubernetes 12, a node 10, a home 5."""
+    """How many more of its tests run at a time than there are cores, because they wait for others."""
 
     @property
     def workers(self) -> int:
@@ -64,39 +51,23 @@ class Suite:
         return self.folder or self.name
 
 
-# From the quickest to the slowest: who broke something basic hears of it first. Those that leave little inotify to
-# others come where suites run beside them that take none.
+# From the quickest to the slowest: who broke something basic hears of it first.
 KNOWN = (
     Suite("unit"),
     Suite("property"),
     # Tests that share a server which is like no other, or what is costly to make, stay together.
-    Suite("contract", programs=["--light"], options=["--dist=loadgroup"], waits=1, inotify=108),
+    Suite("contract", programs=["--light"], options=["--dist=loadgroup"], waits=2),
     Suite(
         "embedded",
         programs=["--light"],
         folder="contract",
         options=["--server=embedded", "--dist=loadgroup"],
+        waits=1,
     ),
+    Suite("component", programs=["--light"], options=["--dist=loadgroup"], waits=2),
     Suite("sim"),
     Suite("guest", waits=1),
-    # Tests that share a cluster stay together: three at a time are what a kernel's inotify allows.
-    Suite(
-        "cluster",
-        programs=[],
-        needs_root=True,
-        options=["--dist=loadgroup"],
-        waits=1,
-        inotify=100,
-    ),
-    Suite("component", programs=["--light"], options=["--dist=loadgroup"], waits=1, inotify=60),
-    Suite(
-        "pods",
-        programs=["--light"],
-        needs_root=True,
-        options=["--home=embedded"],
-        waits=1,
-        inotify=10,
-    ),
+    Suite("pods", programs=["--light"], needs_root=True, options=["--home=embedded"], waits=1),
     Suite(
         "oracle",
         programs=[],
@@ -104,10 +75,11 @@ KNOWN = (
         folder="pods",
         options=["--home=kubernetes"],
         waits=2,
-        inotify=40,
     ),
+    # Tests that share a cluster stay together: three at a time are what a kernel's inotify allows.
+    Suite("cluster", programs=[], needs_root=True, options=["--dist=loadgroup"], waits=1),
     # Tests of a module that share a guest stay together.
-    Suite("e2e", needs_root=True, options=["--dist=loadgroup"], waits=1, inotify=40),
+    Suite("e2e", needs_root=True, options=["--dist=loadgroup"], waits=1),
 )
 
 
@@ -127,6 +99,10 @@ class Outcome:
     """Each that failed, and the first it said."""
 
 
+class Interrupted(Exception):  # noqa: N818  # somebody wanted it
+    pass
+
+
 def main(arguments: Sequence[str], root: Path = ROOT) -> int:
     ours, pytest_options = _split(arguments)
     suites = suites_in(root)
@@ -135,18 +111,16 @@ def main(arguments: Sequence[str], root: Path = ROOT) -> int:
         print(f"test: there is no suite {unknown[0]}; there are: {', '.join(suites)}")
         return 2
     outcomes: list[Outcome] = []
-    began = time.monotonic()
-    code = 0
-    with tempfile.TemporaryDirectory(prefix="kubevirt-test-") as folder:
-        runner = Runner(root, Path(folder), pytest_options, shows_at_once=len(chosen) == 1)
-        try:
-            for outcome in runner.outcomes([suites[name] for name in chosen]):
-                outcomes.append(outcome)  # noqa: PERF402  # those of before an interruption count
-        except Interrupted:
-            code = 130
-    outcomes.sort(key=lambda each: chosen.index(each.suite))
-    print(summary(outcomes, time.monotonic() - began))
-    return code or int(any(each.failed for each in outcomes))
+    try:
+        with tempfile.TemporaryDirectory(prefix="kubevirt-test-") as folder:
+            for name in chosen:
+                report = Path(folder) / f"{name}.xml"
+                outcomes.append(run(suites[name], root, report, pytest_options))
+    except Interrupted:
+        print(summary(outcomes))
+        return 130
+    print(summary(outcomes))
+    return 1 if any(each.failed for each in outcomes) else 0
 
 
 def suites_in(root: Path) -> Mapping[str, Suite]:
@@ -160,63 +134,22 @@ def suites_in(root: Path) -> Mapping[str, Suite]:
     }
 
 
-def choose(waiting: Sequence[Suite], running: Sequence[Suite]) -> Suite | None:
-    """The first that may begin beside those that run. A suite whose tests own the machine has it for itself."""
-    if not running:
-        return next(iter(waiting), None)
-    if len(running) == LANES or not all(suite.parallel for suite in running):
-        return None
-    room = INOTIFY - sum(suite.inotify for suite in running)
-    return next((each for each in waiting if each.parallel and each.inotify <= room), None)
-
-
-class Runner:
-    """Runs suites of one checkout, side by side where they can be."""
-
-    def __init__(
-        self, root: Path, reports: Path, pytest_options: Sequence[str], *, shows_at_once: bool
-    ) -> None:
-        self._root = root
-        self._reports = reports
-        self._options = pytest_options
-        self._shows_at_once = shows_at_once
-        self._programs = Programs()
-        self._building = threading.Lock()
-
-    def outcomes(self, suites: Sequence[Suite]) -> Iterable[Outcome]:
-        return self._programs.each(suites, self._run, choose)
-
-    def _run(self, suite: Suite) -> Outcome:
-        if suite.needs_root and os.geteuid() != 0:
-            reason = f"the whole suite needs root: sudo make test SUITES={suite.name}"
-            return Outcome(suite.name, skipped=Counter([reason]))
-        began = time.monotonic()
-        print(f"test: {suite.name} begins", flush=True)
-        shown = nullcontext() if self._shows_at_once else in_one_piece(f"\ntest: {suite.name}")
-        with shown as output:
-            outcome = self._tried(suite, output)
-        outcome.seconds = time.monotonic() - began
-        return outcome
-
-    def _tried(self, suite: Suite, output: IO[bytes] | None) -> Outcome:
-        if suite.programs is not None and not self._build(suite, output):
-            problem = "Kubernetes' programs could not be built; the builder says why above"
-            return Outcome(suite.name, failed=1, problem=problem)
-        report = self._reports / f"{suite.name}.xml"
-        command = [sys.executable, "-m", "pytest", f"tests/{suite.tests}", "-q", *suite.options]
-        command += [f"--junitxml={report}"]
-        command += [f"--numprocesses={suite.workers}"] if suite.parallel else []
-        code = self._programs.call([*command, *self._options], self._root, environment(), output)
-        return read(suite.name, report, code)
-
-    def _build(self, suite: Suite, output: IO[bytes] | None) -> bool:
-        """Builds what a test cluster is made of, once: minutes the first time, then nothing."""
-        # Whatever provider the user chose for `make cluster-up`: suites run on this one.
-        env = {**os.environ, "KUBE_PROVIDER": KUBERNETES}
-        builder = str(self._root / "cluster-up/cli.sh")
-        with self._building:
-            words = [builder, "build", *(suite.programs or ())]
-            return self._programs.call(words, self._root, env, output) == 0
+def run(suite: Suite, root: Path, report: Path, pytest_options: Sequence[str]) -> Outcome:
+    print(f"\ntest: {suite.name}", flush=True)
+    if suite.needs_root and os.geteuid() != 0:
+        reason = f"the whole suite needs root: sudo make test SUITES={suite.name}"
+        return Outcome(suite.name, skipped=Counter([reason]))
+    began = time.monotonic()
+    if suite.programs is not None and not build(suite, root):
+        problem = "Kubernetes' programs could not be built; the builder says why above"
+        return Outcome(suite.name, failed=1, seconds=time.monotonic() - began, problem=problem)
+    command = [sys.executable, "-m", "pytest", f"tests/{suite.tests}", f"--junitxml={report}", "-q"]
+    command += suite.options
+    command += [f"--numprocesses={suite.workers}"] if suite.parallel else []
+    code = _call([*command, *pytest_options], root, environment())
+    outcome = read(suite.name, report, code)
+    outcome.seconds = time.monotonic() - began
+    return outcome
 
 
 def environment() -> dict[str, str]:
@@ -225,6 +158,15 @@ def environment() -> dict[str, str]:
     """
     unwanted = "PYTHONDONTWRITEBYTECODE"
     return {name: value for name, value in os.environ.items() if name != unwanted}
+
+
+def build(suite: Suite, root: Path) -> bool:
+    """Builds what a test cluster is made of, once: minutes the first time, then nothing."""
+    # Whatever provider the user chose for `make cluster-up`: suites run on this one.
+    env = {**os.environ, "KUBE_PROVIDER": KUBERNETES}
+    return (
+        _call([str(root / "cluster-up/cli.sh"), "build", *(suite.programs or ())], root, env) == 0
+    )
 
 
 def read(suite: str, report: Path, code: int) -> Outcome:
@@ -246,12 +188,11 @@ def read(suite: str, report: Path, code: int) -> Outcome:
     return outcome
 
 
-def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
+def summary(outcomes: Sequence[Outcome]) -> str:
     lines = ["", f"{'suite':<12}{'passed':>8}{'failed':>8}{'skipped':>8}{'seconds':>9}"]
     for each in outcomes:
         counts = f"{each.passed:>8}{each.failed:>8}{each.skipped.total():>8}{each.seconds:>9.1f}"
         lines.append(f"{each.suite:<12}{counts}")
-    lines.append(f"{'together':<36}{seconds:>9.1f}")
     lines += [f"\n{each.suite}: {each.problem}" for each in outcomes if each.problem]
     for each in outcomes:
         if each.failures:
@@ -293,6 +234,30 @@ def _cases(report: Path) -> Sequence[ET.Element]:
         return ()
     tree = ET.parse(report)  # noqa: S314  # pytest wrote it, a moment ago
     return list(tree.iter("testcase"))
+
+
+def _call(command: Sequence[str], folder: Path, env: Mapping[str, str] | None = None) -> int:
+    """Runs a program with our own output. Ctrl-C reaches it too, and what ends us is passed on to it; it gets
+    the time to clean up.
+    """
+    process = subprocess.Popen(command, cwd=folder, env=env)
+    interrupted = False
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
+        process.send_signal(number)
+
+    before = signal.signal(signal.SIGTERM, pass_on)
+    while process.returncode is None:
+        try:
+            process.wait()
+        except KeyboardInterrupt:
+            interrupted = True
+    signal.signal(signal.SIGTERM, before)
+    if interrupted:
+        raise Interrupted
+    return process.returncode
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """The home under test: all workers of a run share one. Whoever needs it first brings it up, under a lock; the process that
-started the workers takes it down when all of them are done (`conftest.py`).
+started the workers takes it down when all of them are done (`tests/e2e/conftest.py`).
 """
 
 import fcntl

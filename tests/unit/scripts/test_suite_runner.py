@@ -1,9 +1,6 @@
 """The suite runner counts truthfully, and leaves nothing out in silence."""
 
 import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -101,65 +98,6 @@ def test_a_folder_may_be_run_in_several_ways(checkout: Path) -> None:
     suites = runner.suites_in(checkout)
     assert [suite.tests for suite in suites.values()] == ["contract", "contract"]
     assert "--server=embedded" in suites["embedded"].options
-
-
-def test_two_suites_run_at_a_time_as_far_as_the_kernel_has_room_for_both() -> None:
-    hungry, modest = runner.Suite("hungry", inotify=110), runner.Suite("modest", inotify=10)
-    starving, alone = runner.Suite("starving", inotify=11), runner.Suite("alone", parallel=False)
-    everybody = [hungry, starving, modest, alone]
-    assert runner.choose(everybody, []) is hungry
-    assert runner.choose([starving, modest, alone], [hungry]) is modest
-    assert runner.choose([starving, alone], [hungry, modest]) is None
-    assert runner.choose([alone], [starving]) is None
-    assert runner.choose([modest], [alone]) is None
-    assert runner.choose([], []) is None
-
-
-def test_no_suite_takes_more_than_there_is() -> None:
-    assert [suite.name for suite in runner.KNOWN if suite.inotify > runner.INOTIFY] == []
-
-
-def test_what_suites_say_does_not_mix(checkout: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    talk = "import os\ndef test_{0}():\n    for _ in range(2000): os.write(1, b'{0} ')\n"
-    for suite in ("unit", "property"):
-        give(checkout, suite, talk.format(suite))
-    assert runner.main([*QUICKLY, "-s"], checkout) == 0
-    said = [word for word in capfd.readouterr().out.split() if word in ("unit", "property")]
-    assert max(said[5:].index("unit"), said[5:].index("property")) >= 2000 - 5
-
-
-def test_what_ends_the_runner_ends_its_suites_in_good_order(checkout: Path) -> None:
-    waits = f"""
-import signal, sys, time
-from pathlib import Path
-def test_it():
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
-    Path({str(checkout)!r}, "begun-" + str(time.time_ns())).touch()
-    try:
-        time.sleep(100)
-    finally:
-        Path({str(checkout)!r}, "cleaned-" + str(time.time_ns())).touch()
-"""
-    for suite in ("unit", "property", "guest"):
-        give(checkout, suite, waits)
-    program = f"""
-import sys
-from pathlib import Path
-from scripts import test
-sys.exit(test.main({QUICKLY!r}, Path({str(checkout)!r})))
-"""
-    with subprocess.Popen(
-        [sys.executable, "-c", program], cwd=runner.ROOT, stdout=subprocess.PIPE, text=True
-    ) as process:
-        while len(list(checkout.glob("begun-*"))) < 2:
-            assert process.poll() is None
-            time.sleep(0.05)
-        process.terminate()
-        said, _ = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert len(list(checkout.glob("cleaned-*"))) == 2
-    assert len(list(checkout.glob("begun-*"))) == 2
-    assert "0 passed, 0 failed, 0 skipped" in said
 
 
 def test_what_follows_two_dashes_goes_to_pytest(

@@ -119,7 +119,7 @@ async def test_a_user_of_the_image_has_no_more_rights_than_the_files_give(
     await ran(attempt, of(image, "cat /etc/motd; touch /data/x; echo $?", rights=rights), keeper)
 
     assert "Permission denied" in said(attempt)
-    assert said(attempt).endswith("\n0")
+    assert "0" in said(attempt).splitlines()  # before or after: these are two pipes
     (image / "etc/motd").chmod(0o644)
 
 
