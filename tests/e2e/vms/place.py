@@ -11,6 +11,7 @@ Every wait has a limit; one that was in vain says how the object stands and what
 
 import asyncio
 import json
+import secrets
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, contextmanager
@@ -84,6 +85,20 @@ class Place:
 
     def virtctl(self, *words: str, limit_s: float = LIMIT_S) -> Said:
         return self.home.virtctl(f"--namespace={self.namespace}", *words, limit_s=limit_s)
+
+    def said_by_a_pod(self, *words: str) -> str:
+        """What a program prints that runs to its end in a pod of the built-in image. Not by `kubectl run --attach`, which
+        misses what is printed before it is attached.
+        """
+        name = f"pod-{secrets.token_hex(4)}"
+        until_ended = "--for=jsonpath={.status.phase}=Succeeded"
+        for command in (
+            ("run", name, "--restart=Never", "--image=kubevirt.io/built-in", "--", *words),
+            ("wait", f"pod/{name}", until_ended, f"--timeout={LIMIT_S:g}s"),
+        ):
+            said = self.kubectl(*command)
+            assert said.code == 0, said.err + self.kubectl("logs", name).out
+        return self.kubectl("logs", name).out
 
     @contextmanager
     def console(self, name: str) -> Iterator[Guest]:

@@ -16,10 +16,17 @@ runcmd:
   - httpd -h /var/www
 """
 FETCH = """\
-import sys, urllib.request
+import sys, time, urllib.error, urllib.request
+def fetched(address):
+    while True:
+        try:
+            return urllib.request.urlopen(address, timeout=60).read().decode()
+        except urllib.error.URLError:
+            time.sleep(0.2)
 for address in sys.argv[1:]:
-    print(urllib.request.urlopen(address, timeout=60).read().decode())
+    print(fetched(address))
 """
+"""Names and rules follow a Service a moment after it is made."""
 
 
 def a_web_server(name: str) -> dict[str, Any]:
@@ -47,15 +54,13 @@ def is_ready(status: str) -> Any:
 async def test_a_guest_is_found_by_its_names_and_only_while_it_is_ready(place: Place) -> None:
     await place.create(headless("inner"), a_web_server("front"))
     await place.until("web", is_ready("True"), "ready")
-    said = place.virtctl("expose", "vm", "web", "--name=door", "--port=8080", "--target-port=80")
-    assert (said.code, said.out) == (0, "Service door successfully created for vm web\n"), said.err
+    exposed = place.virtctl("expose", "vm", "web", "--name=door", "--port=8080", "--target-port=80")
+    assert exposed.code == 0, exposed.err
+    assert exposed.out == "Service door successfully created for vm web\n"
     name = f"front.inner.{place.namespace}.svc.cluster.local"
     addresses = ("http://front.inner/", f"http://{name}/", "http://door:8080/")
-    pod = place.kubectl(
-        *("run", "reader", "--rm", "--attach", "--restart=Never", "--quiet"),
-        *("--image=kubevirt.io/built-in", "--", "python3", "-c", FETCH, *addresses),
-    )
-    assert pod.out.splitlines() == ["front says hello"] * 3, pod.err
+    said = place.said_by_a_pod("python3", "-c", FETCH, *addresses)
+    assert said.splitlines() == ["front says hello"] * 3
     with place.console("web") as guest:
         guest.log_in()
         assert guest.run("hostname") == "front"
