@@ -91,7 +91,9 @@ async def _cut_off(runner: Runner, listener: Listener) -> None:
         while left := listener.still_open:
             for known in runner.server.connections:
                 if isinstance(known.transport, asyncio.WriteTransport):
-                    known.transport.abort()
+                    # What Python's TLS has to say of one that was closed twice.
+                    with contextlib.suppress(AttributeError):
+                        known.transport.abort()
             for each in left:  # the others hear that it is over, whatever they were saying
                 with contextlib.suppress(OSError):
                     each.shutdown(socket.SHUT_RDWR)

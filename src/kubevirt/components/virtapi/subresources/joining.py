@@ -107,4 +107,5 @@ async def closed(side: Socket, end: End, clock: Clock) -> None:
 
 def cut_off(request: web.BaseRequest) -> None:
     if request.transport:
-        request.transport.abort()
+        with suppress(AttributeError):  # what Python's TLS has to say of one that is closed
+            request.transport.abort()
