@@ -256,6 +256,8 @@ async def test_what_was_begun_is_ended_though_the_server_was_killed(mortal: Mort
             for name in names:
                 tasks.create_task(family.create(name, owner))
             tasks.create_task(family.create("orphan", left))
+        # Whose dependants the collector has not seen yet is orphaned without them.
+        await family.looked_at()
         await family.delete("owner", "Foreground")
         await family.delete("left", "Orphan")
         await mortal.kill_apiserver()
