@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.e2e.vms.objects import a_disk, a_guest, a_vm
+from tests.e2e.vms.objects import a_claim, a_disk, a_guest, a_vm, of_claim
 from tests.e2e.vms.place import Object, Place
 from tests.e2e.vms.trouble import (
     MIB,
@@ -93,21 +93,8 @@ async def test_images(place: Place, shelf: Shelf) -> None:
 # Storage.
 
 
-def a_claim(name: str, size: str = "8Mi", **spec: object) -> Object:
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name},
-        "spec": {
-            "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": size}},
-            **spec,
-        },
-    }
-
-
 def on_claim(name: str) -> Object:
-    return a_disk("data", {"persistentVolumeClaim": {"claimName": name}})
+    return a_disk("data", of_claim(name))
 
 
 @pytest.fixture
@@ -149,7 +136,7 @@ async def test_storage(place: Place, classes: str, volume: str, tmp_path: Path) 
             resize(128 * MIB)
 
         await place.create(
-            a_claim("pending", storageClassName=classes),
+            a_claim("pending", "8Mi", storageClassName=classes),
             a_claim("small", "64Mi", storageClassName="", volumeName=volume),
         )
         await all_told_and_mended(
@@ -159,7 +146,7 @@ async def test_storage(place: Place, classes: str, volume: str, tmp_path: Path) 
                 "ErrorPvcNotFound",
                 "FailedPvcNotFound",
                 (f"PVC {place.namespace}/missing does not exist", "create it", GOES_ON),
-                creating(a_claim("missing")),
+                creating(a_claim("missing", "8Mi")),
             ),
             Trouble(
                 waiting("pending", volumes=[on_claim("pending")]),
