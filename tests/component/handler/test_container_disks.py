@@ -14,6 +14,7 @@ from kubevirt.base.errors import UnsafePath, UserError
 from kubevirt.base.files import Root
 from kubevirt.components.handler.launchers import container_disks
 from kubevirt.components.handler.launchers.container_disks import Wanted
+from kubevirt.components.handler.launchers.peer import peer_of
 from kubevirt.host import mounts
 from kubevirt.rpc.errors import NoAnswer
 
@@ -56,6 +57,16 @@ async def test_the_disk_of_a_helper_appears_read_only_and_goes_again(
             assert place.read_bytes() == b""
             assert not container_disks._is_shown(folder, DISK)
     assert not mounts.below(container.shared)
+
+
+async def test_a_helper_that_sends_callers_away_at_once_is_not_taken_for_dead(
+    container: Container, clock: Clock
+) -> None:
+    async with container.runs():
+        with Root.open(container.shared) as folder, folder.connectable(DISK.socket) as address:
+            for _ in range(200):
+                async with peer_of(address, OUTSIDE, "the helper", clock) as helper:
+                    assert helper.is_alive
 
 
 async def test_a_disk_that_is_a_link_out_of_its_image_is_not_shown(

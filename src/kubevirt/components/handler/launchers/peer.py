@@ -5,10 +5,11 @@ import os
 import select
 import socket
 import struct
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from kubevirt.base import unix_sockets
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import UserError
 from kubevirt.rpc.errors import NoAnswer
@@ -42,13 +43,7 @@ class Peer:
 @asynccontextmanager
 async def peer_of(address: str, user: int, what: str, clock: Clock) -> AsyncIterator[Peer]:
     """Who listens at a socket. Raises `NoAnswer` if nobody does, UserError if it is somebody else."""
-    with _unix_socket() as connection:
-        try:
-            async with clock.timeout(CONNECT_S):
-                await asyncio.get_running_loop().sock_connect(connection, address)
-        except (OSError, TimeoutError) as error:
-            raise NoAnswer(f"{what} does not listen: {error}") from None
-        peer = _held(connection, what)
+    peer = await _held(address, what, clock)
     try:
         if peer.uid != user:
             raise UserError(
@@ -60,15 +55,8 @@ async def peer_of(address: str, user: int, what: str, clock: Clock) -> AsyncIter
         os.close(peer.fd)
 
 
-@contextmanager
-def _unix_socket() -> Iterator[socket.socket]:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as made:
-        yield made
-
-
-def _held(connection: socket.socket, what: str) -> Peer:
-    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    pid, uid, _ = _CREDENTIALS.unpack(raw)
+async def _held(address: str, what: str, clock: Clock) -> Peer:
+    pid, uid = await _who_listens(address, what, clock)
     if pid == 0:
         raise UserError(
             f"{what} is listened at by a process that cannot be seen from here; virt-handler has to "
@@ -79,17 +67,30 @@ def _held(connection: socket.socket, what: str) -> Peer:
         fd = os.pidfd_open(pid)
     except ProcessLookupError:
         raise NoAnswer(f"{what} has just ended") from None
-    if not _is_connected(connection):  # then the number may be another's by now
+    try:
+        await _still_listens(pid, address, what, clock)
+    except BaseException:
         os.close(fd)
-        raise NoAnswer(f"{what} has just ended")
+        raise
     return Peer(pid, uid, fd)
 
 
-def _is_connected(connection: socket.socket) -> bool:
-    """The one who listens had not closed when its number was held."""
-    try:
-        return connection.recv(1, socket.MSG_PEEK) != b""
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
+async def _still_listens(pid: int, address: str, what: str, clock: Clock) -> None:
+    """Asked again once its number is held: had it ended before, the number could be another's. That the first
+    connection stands says nothing, for who listens may well send each caller away at once.
+    """
+    if (await _who_listens(address, what, clock))[0] != pid:
+        raise NoAnswer(f"{what} has just ended")
+
+
+async def _who_listens(address: str, what: str, clock: Clock) -> tuple[int, int]:
+    """Its process and its user."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as connection:
+        try:
+            async with clock.timeout(CONNECT_S):
+                await unix_sockets.connect(connection, address, clock)
+        except (OSError, TimeoutError) as error:
+            raise NoAnswer(f"{what} does not listen: {error}") from None
+        raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid, uid, _ = _CREDENTIALS.unpack(raw)
+    return pid, uid

@@ -12,6 +12,7 @@ from typing import Final
 
 from aiohttp import WSMsgType, web
 
+from kubevirt.base import unix_sockets
 from kubevirt.base.clock import Clock
 from kubevirt.base.files import Root
 from kubevirt.base.tasks import first_of
@@ -32,7 +33,7 @@ async def line_to(folder: Root, name: str, clock: Clock) -> AsyncIterator[socket
         try:
             with folder.connectable(name) as address:
                 async with clock.timeout(CONNECT_S):
-                    await asyncio.get_running_loop().sock_connect(line, address)
+                    await unix_sockets.connect(line, address, clock)
         except (OSError, TimeoutError):
             raise Denied(
                 503, "the guest has no such line open; it may be starting, or ending"

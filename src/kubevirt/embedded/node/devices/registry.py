@@ -13,6 +13,7 @@ import stat
 from contextlib import AsyncExitStack, suppress
 from typing import Final
 
+from kubevirt.base import unix_sockets
 from kubevirt.base.clock import Clock
 from kubevirt.base.files import Root
 from kubevirt.base.log import get_logger
@@ -75,7 +76,7 @@ class Registry:
         outer = End(connection.detach())
         try:
             path = await self._served(register, stack)
-            inner = End(await _connected(path))
+            inner = End(await _connected(path, self._clock))
             try:
                 await first_of(_passed_on(outer, inner), _passed_on(inner, outer))
             finally:
@@ -95,11 +96,11 @@ class Registry:
         return self._inner
 
 
-async def _connected(path: str) -> int:
+async def _connected(path: str, clock: Clock) -> int:
     found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     found.setblocking(False)
     try:
-        await asyncio.get_running_loop().sock_connect(found, path)
+        await unix_sockets.connect(found, path, clock)
     except BaseException:
         found.close()
         raise
