@@ -81,8 +81,10 @@ class Machines:
 
     async def node(self, name: str, *, alive: bool = True, **more: Any) -> str:
         """With two processors, 4 GiB and room for ten pods, unless `more` says otherwise. It renews its lease
-        while it is `alive`.
+        while it is `alive`. Returns its whole name, which no other test has: Kubernetes remembers for a moment how a
+        node was, and would take a new one of the same name for the one that fell silent.
         """
+        name = f"{name}-{self.namespace}"
         labels = {"kubernetes.io/hostname": name, **more.get("labels", {})}
         node = {"metadata": {"name": name, "labels": labels}, "spec": more.get("spec", {})}
         await self.client.create(NODES, node)

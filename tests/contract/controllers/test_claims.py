@@ -33,7 +33,7 @@ async def test_a_pod_waits_for_a_claim_that_is_to_be_bound_first(machines: Machi
 
 
 async def test_a_claim_that_waits_for_a_pod_hears_its_node(machines: Machines) -> None:
-    await machines.node("one", labels={"disk": "fast"})
+    one = await machines.node("one", labels={"disk": "fast"})
     await machines.node("two")
     later = await machines.storage_class("later", "WaitForFirstConsumer")
     await machines.claim("data", later)
@@ -41,41 +41,41 @@ async def test_a_claim_that_waits_for_a_pod_hears_its_node(machines: Machines) -
 
     claims = PERSISTENT_VOLUME_CLAIMS.raw
     found = await machines.until(claims, "data", lambda claim: bool(selected(claim)))
-    assert selected(found) == "one"
+    assert selected(found) == one
 
     # A provisioner makes a volume for it; then the claim is bound, and the pod gets its node.
     assert found is not None
     meant = {"name": "data", "namespace": machines.namespace, "uid": found["metadata"]["uid"]}
-    await machines.volume("made", later, "one", claimRef=meant)
-    assert await machines.placed("user") == "one"
+    await machines.volume("made", later, one, claimRef=meant)
+    assert await machines.placed("user") == one
 
 
 async def test_where_no_volume_can_be_made_another_node_is_tried(machines: Machines) -> None:
-    await machines.node("one", labels={"disk": "fast"})
+    one = await machines.node("one", labels={"disk": "fast"})
     claim = await machines.claim(
         "data", await machines.storage_class("later", "WaitForFirstConsumer")
     )
     await machines.pod("user", nodeSelector={"disk": "fast"}, **machines.uses("data"))
     claims = PERSISTENT_VOLUME_CLAIMS
-    await machines.until(claims.raw, claim, lambda found: selected(found) == "one")
+    await machines.until(claims.raw, claim, lambda found: selected(found) == one)
 
-    await machines.node("two", labels={"disk": "fast"})
-    await machines.client.patch(NODES, "one", MergePatch({"spec": {"unschedulable": True}}))
+    two = await machines.node("two", labels={"disk": "fast"})
+    await machines.client.patch(NODES, one, MergePatch({"spec": {"unschedulable": True}}))
     # The provisioner says no to a node by taking the selection back, and says it again to a scheduler that
     # has not heard yet that the node is closed.
     refusal = MergePatch({"metadata": {"annotations": {SELECTED: None}}})
-    chosen = "one"
-    while chosen == "one":
+    chosen = one
+    while chosen == one:
         await machines.client.patch(claims, claim, refusal, machines.namespace)
         found = await machines.until(claims.raw, claim, lambda found: bool(selected(found)))
         chosen = selected(found)
-    assert chosen == "two"
+    assert chosen == two
 
 
 async def test_one_volume_is_taken_by_one_of_two(machines: Machines) -> None:
-    await machines.node("one")
+    one = await machines.node("one")
     local = await machines.storage_class("local", "WaitForFirstConsumer", NOBODY)
-    await machines.volume("only", local, "one")
+    await machines.volume("only", local, one)
     for name in ("a", "b"):
         await machines.claim(name, local)
         await machines.pod(name, **machines.uses(name))
@@ -90,15 +90,15 @@ async def test_one_volume_is_taken_by_one_of_two(machines: Machines) -> None:
 
 async def test_a_claim_takes_a_volume_that_is_there_already(machines: Machines) -> None:
     await machines.node("one")
-    await machines.node("two")
+    two = await machines.node("two")
     local = await machines.storage_class("local", "WaitForFirstConsumer", NOBODY)
-    volume = await machines.volume("on-two", local, "two")
+    volume = await machines.volume("on-two", local, two)
     await machines.claim("data", local)
     await machines.pod("user", **machines.uses("data"))
 
     meant = await claim_of(machines, volume)
     assert meant["name"] == "data"
-    assert await machines.placed("user") == "two"
+    assert await machines.placed("user") == two
 
 
 async def claim_of(machines: Machines, volume: str) -> Object:
@@ -124,9 +124,9 @@ async def test_nobody_makes_a_volume_and_none_is_there(machines: Machines) -> No
 
 async def test_a_bound_volume_ties_its_pod_to_its_node(machines: Machines) -> None:
     await machines.node("one")
-    await machines.node("two", spec={"unschedulable": True})
+    two = await machines.node("two", spec={"unschedulable": True})
     local = await machines.storage_class("local", "Immediate", NOBODY)
-    volume = await machines.volume("on-two", local, "two")
+    volume = await machines.volume("on-two", local, two)
     await machines.claim("data", local, volumeName=volume)
     await machines.until(PERSISTENT_VOLUME_CLAIMS.raw, "data", is_bound)
     await machines.pod("user", **machines.uses("data"))

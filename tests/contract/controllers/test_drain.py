@@ -47,35 +47,35 @@ async def one_stays(machines: Machines, may_go: int) -> None:
 async def test_a_drained_node_is_empty_and_takes_pods_again_after_uncordon(
     machines: Machines, kubectl: Kubectl
 ) -> None:
-    await machines.node("one")
-    await machines.node("two")
-    for name, node in (("a", "one"), ("b", "one"), ("c", "two")):
+    one = await machines.node("one")
+    two = await machines.node("two")
+    for name, node in (("a", one), ("b", one), ("c", two)):
         await ready(machines, name, node)
     await one_stays(machines, 2)
 
-    await kubectl.run_kubectl("drain", "one", "--force", "--timeout=30s")
+    await kubectl.run_kubectl("drain", one, "--force", "--timeout=30s")
 
     left = {
         pod.metadata.name for pod in (await machines.client.list(PODS, machines.namespace)).items
     }
     assert left == {"c"}
-    await machines.node_until("one", lambda node: UNSCHEDULABLE in taints(node))
-    await machines.pod("late", nodeSelector={"kubernetes.io/hostname": "one"})
+    await machines.node_until(one, lambda node: UNSCHEDULABLE in taints(node))
+    await machines.pod("late", nodeSelector={"kubernetes.io/hostname": one})
     assert "1 node(s) were unschedulable" in await machines.refused("late")
 
-    await kubectl.run_kubectl("uncordon", "one")
+    await kubectl.run_kubectl("uncordon", one)
 
-    assert await machines.placed("late") == "one"
-    assert not (await machines.client.get(NODES, "one")).spec.unschedulable
+    assert await machines.placed("late") == one
+    assert not (await machines.client.get(NODES, one)).spec.unschedulable
 
 
 async def test_a_drain_stops_at_the_budget(machines: Machines, kubectl: Kubectl) -> None:
-    await machines.node("one")
+    one = await machines.node("one")
     for name in ("a", "b"):
-        await ready(machines, name, "one")
+        await ready(machines, name, one)
     await one_stays(machines, 1)
 
-    done = await kubectl.run_kubectl("drain", "one", "--force", "--timeout=6s", check=False)
+    done = await kubectl.run_kubectl("drain", one, "--force", "--timeout=6s", check=False)
 
     assert done.code == 1
     assert "Cannot evict pod as it would violate the pod's disruption budget." in done.stderr

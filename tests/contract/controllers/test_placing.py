@@ -13,10 +13,10 @@ HOST = "kubernetes.io/hostname"
 
 
 async def test_a_pod_gets_the_node_and_an_event_says_so(machines: Machines) -> None:
-    await machines.node("one")
+    one = await machines.node("one")
     await machines.pod("plain")
 
-    assert await machines.placed("plain") == "one"
+    assert await machines.placed("plain") == one
     pod = await machines.client.get(PODS.raw, "plain", machines.namespace)
     assert scheduled(pod)["status"] == "True"
     assert await machines.events("plain", "Scheduled") == [
@@ -33,8 +33,8 @@ async def test_without_nodes_a_pod_is_told_so_and_gets_the_first_that_comes(
         "early", "FailedScheduling"
     )
 
-    await machines.node("one")
-    assert await machines.placed("early") == "one"
+    one = await machines.node("one")
+    assert await machines.placed("early") == one
 
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
@@ -79,10 +79,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", REFUSED)
 async def test_a_pod_that_fits_nowhere_is_told_why(machines: Machines, name: str) -> None:
     spec, words = REFUSED[name]
-    await machines.node("one")
-    await machines.node("two")
+    one = await machines.node("one")
+    two = await machines.node("two")
     # Both are known once they take somebody.
-    for node in ("one", "two"):
+    for node in (one, two):
         await machines.pod(f"on-{node}", nodeSelector={HOST: node})
         await machines.placed(f"on-{node}")
 
@@ -96,9 +96,9 @@ async def test_each_node_has_its_own_reason(machines: Machines) -> None:
     await machines.node(
         "tainted", spec={"taints": [{"key": "gpu", "value": "big", "effect": "NoSchedule"}]}
     )
-    await machines.node("small", allocatable={"cpu": "100m"})
+    small = await machines.node("small", allocatable={"cpu": "100m"})
     # The last one is known once it takes somebody.
-    await machines.pod("first", nodeSelector={HOST: "small"})
+    await machines.pod("first", nodeSelector={HOST: small})
     await machines.placed("first")
 
     await machines.pod("refused", requests={"cpu": "1"})
@@ -110,7 +110,7 @@ async def test_each_node_has_its_own_reason(machines: Machines) -> None:
 
 
 async def test_a_pod_that_waits_gets_the_room_of_one_that_goes(machines: Machines) -> None:
-    await machines.node("one")
+    one = await machines.node("one")
     await machines.pod("first", requests={"cpu": "1500m"})
     await machines.placed("first")
     await machines.pod("second", requests={"cpu": "1"})
@@ -118,29 +118,29 @@ async def test_a_pod_that_waits_gets_the_room_of_one_that_goes(machines: Machine
 
     await machines.forget(PODS, "first", machines.namespace, now=True)
 
-    assert await machines.placed("second") == "one"
+    assert await machines.placed("second") == one
 
 
 async def test_a_pod_that_waits_gets_a_node_that_changes(machines: Machines) -> None:
-    await machines.node("one")
+    one = await machines.node("one")
     await machines.pod("waits", nodeSelector={"disk": "fast"})
     await machines.refused("waits")
 
     label = MergePatch({"metadata": {"labels": {"disk": "fast"}}})
-    await machines.client.patch(NODES, "one", label)
+    await machines.client.patch(NODES, one, label)
 
-    assert await machines.placed("waits") == "one"
+    assert await machines.placed("waits") == one
 
 
 async def test_a_pod_that_waits_gets_a_device_that_comes(machines: Machines) -> None:
-    await machines.node("one")
+    one = await machines.node("one")
     asked = {"devices.kubevirt.io/kvm": "1"}
     await machines.pod("waits", container={"resources": {"requests": asked, "limits": asked}})
     await machines.refused("waits")
 
-    await machines.status("one", {"capacity": asked, "allocatable": asked})
+    await machines.status(one, {"capacity": asked, "allocatable": asked})
 
-    assert await machines.placed("waits") == "one"
+    assert await machines.placed("waits") == one
 
 
 async def test_many_at_once_take_no_more_than_there_is(machines: Machines) -> None:
@@ -171,7 +171,7 @@ async def test_a_pod_of_another_scheduler_is_left_alone(machines: Machines) -> N
 
 
 async def test_a_pod_behind_a_gate_waits_until_it_is_lifted(machines: Machines) -> None:
-    await machines.node("one")
+    one = await machines.node("one")
     await machines.pod("held", schedulingGates=[{"name": "example.com/gate"}])
     await machines.pod("free")
     await machines.placed("free")
@@ -181,18 +181,18 @@ async def test_a_pod_behind_a_gate_waits_until_it_is_lifted(machines: Machines) 
     lift = JsonPatch().remove("/spec/schedulingGates")
     await machines.client.patch(PODS, "held", lift, machines.namespace)
 
-    assert await machines.placed("held") == "one"
+    assert await machines.placed("held") == one
 
 
 async def test_pods_that_refuse_each_other_are_kept_apart(machines: Machines) -> None:
     term = {"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": "db"}}}
     apart = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    await machines.node("one")
-    await machines.node("two")
+    one = await machines.node("one")
+    two = await machines.node("two")
     await machines.pod("a", labels={"app": "db"}, affinity=apart)
     await machines.pod("b", labels={"app": "db"}, affinity=apart)
 
-    assert {await machines.placed("a"), await machines.placed("b")} == {"one", "two"}
+    assert {await machines.placed("a"), await machines.placed("b")} == {one, two}
     await machines.pod("c", labels={"app": "db"}, affinity=apart)
     assert await machines.refused("c") == (
         "0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules."
