@@ -20,7 +20,7 @@ async def test_a_pod_gets_the_node_and_an_event_says_so(machines: Machines) -> N
     pod = await machines.client.get(PODS.raw, "plain", machines.namespace)
     assert scheduled(pod)["status"] == "True"
     assert await machines.events("plain", "Scheduled") == [
-        f"Successfully assigned {machines.namespace}/plain to one"
+        f"Successfully assigned {machines.namespace}/plain to {one}"
     ]
 
 
