@@ -37,6 +37,10 @@ SEARCH_PATH: Final = search_path.SEARCH_PATH
 ENVIRONMENT: Final[Mapping[str, str]] = {"PATH": SEARCH_PATH, "LC_ALL": "C.UTF-8"}
 """What a program sees unless its caller says otherwise: answers must not depend on who started us."""
 
+_ONE_HEAP: Final[Mapping[str, str]] = {"MALLOC_ARENA_MAX": "1"}
+"""Otherwise each thread sets 64 MiB of address space aside, and how many there are depends on how busy the machine
+is: so does whether a limit of address space is kept.
+"""
 TIMEOUT_S: Final = 30.0
 OUTPUT_LIMIT: Final = 1 << 20
 GRACE_S: Final = 5.0
@@ -382,6 +386,8 @@ def _start(
     own_session: bool = True,
 ) -> Process:
     environment = ENVIRONMENT if env is None else env
+    if limits and limits.memory_bytes is not None:
+        environment = {**environment, **_ONE_HEAP}
     search_path = environment.get("PATH", SEARCH_PATH)
     argv = [_find(program, search_path), *(os.fspath(each) for each in args)]
     try:

@@ -46,8 +46,9 @@ async def serving(path: str, services: Mapping[ServiceDescriptor, object]) -> As
         tuple(_handlers(service, answering) for service, answering in services.items())
     )
     _listen(server, path)
-    await server.start()
     try:
+        # Who is cancelled while it starts leaves one behind that runs.
+        await server.start()
         yield
     finally:
         await asyncio.shield(server.stop(CLOSE_S))
