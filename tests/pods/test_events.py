@@ -22,7 +22,8 @@ async def test_the_life_of_a_pod_is_told(place: Place) -> None:
         if reason != "Scheduled":
             assert about["fieldPath"] == "spec.containers{main}"
             assert event["source"] == {"component": "kubelet", "host": node}
-            assert event["count"] == 1
+            # A kubelet that has not yet heard of any Service tries again.
+            assert event["count"] >= 1
     await place.delete("told")
     await place.until_event("told", "Killing", "Stopping container main")
 

@@ -13,8 +13,13 @@ THREE = "echo one; echo two; echo three"
 
 
 async def test_a_log_is_all_that_a_container_printed(place: Place) -> None:
-    await place.finish(a_pod("talker", "echo out; echo err >&2; printf 'no end'"))
-    assert sorted((await place.log("talker")).splitlines()) == ["err", "no end", "out"]
+    await place.finish(a_pod("talker", "echo out; echo err >&2; echo more"))
+    assert sorted((await place.log("talker")).splitlines()) == ["err", "more", "out"]
+
+
+async def test_a_last_line_without_an_end_is_in_the_log(place: Place) -> None:
+    await place.finish(a_pod("talker", "echo out; printf 'no end'"))
+    assert await place.log("talker") == "out\nno end"
 
 
 async def test_a_log_is_read_from_its_end(place: Place) -> None:

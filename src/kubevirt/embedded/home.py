@@ -18,7 +18,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Final, Self, TypeVar
 
@@ -105,16 +105,21 @@ class Home:
         if home.is_there:
             home.check_version()
         home.path.mkdir(mode=0o755, parents=True, exist_ok=True)
-        with Root.open(home.path) as root:
-            for name in ("pki", "images", "volumes", "network", "nodes"):
-                root.mkdir(name, 0o700 if name == "pki" else 0o755, exist_ok=True)
+        # A new one by one at a time: two would give it two ids.
+        with nullcontext() if home.is_there else home.locked():
+            home._furnish()
+        return home
+
+    def _furnish(self) -> None:
+        with Root.open(self.path) as root:
+            # The first one, by which others know whose the rest is.
             if not root.exists("id"):
                 root.write("id", f"{os.urandom(4).hex()}\n".encode(), mode=0o644)
-            if not root.exists(
-                "version"
-            ):  # the last one: what was begun and not finished is no home
+            for name in ("pki", "images", "volumes", "network", "nodes"):
+                root.mkdir(name, 0o700 if name == "pki" else 0o755, exist_ok=True)
+            # The last one: what was begun and not finished is no home.
+            if not root.exists("version"):
                 root.write("version", f"{VERSION}\n".encode(), mode=0o644)
-        return home
 
     # What it is
 
@@ -146,9 +151,10 @@ class Home:
     def _check_is_ours(self) -> None:
         if self.path.exists() and not self.path.is_dir():
             raise HomeError(f"{self.path} is no folder; choose another one with --home")
-        if self.is_there or not self.path.exists() or (self.path / "id").is_file():
+        if not self.path.exists() or all(each.name == "lock" for each in self.path.iterdir()):
             return
-        if any(self.path.iterdir()):
+        # In this order: whoever furnishes it right now has locked it, and has given it an id when that ends.
+        if not self.is_running and not (self.path / "id").is_file() and not self.is_there:
             raise HomeError(
                 f"{self.path} is not empty and no embedded home, so it is left alone; choose another folder "
                 "with --home"

@@ -1,6 +1,7 @@
 """A folder is a home, becomes one, or is left alone."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,20 @@ def test_a_foreign_folder_is_left_alone(folder: Path) -> None:
     with pytest.raises(HomeError, match="is not empty and no embedded home"):
         Home.make(folder)
     assert [each.name for each in folder.iterdir()] == ["thesis.txt"]
+
+
+def test_a_folder_that_another_one_furnishes_is_not_taken_for_a_foreign_one(folder: Path) -> None:
+    (folder / "pki").mkdir(parents=True)
+    with Home(folder).locked(), pytest.raises(HomeError, match="in use by"):
+        Home.make(folder)
+
+
+def test_of_two_that_make_a_home_at_once_both_find_the_same(folder: Path) -> None:
+    with ThreadPoolExecutor() as threads:
+        for number in range(20):
+            place = folder / str(number)
+            ids = list(threads.map(lambda _, place=place: Home.make(place).id, range(2)))
+            assert len(set(ids)) == 1
 
 
 def test_a_foreign_folder_is_not_removed(folder: Path) -> None:
