@@ -116,12 +116,16 @@ async def test_a_log_is_read_whole_in_part_and_as_it_grows(
 async def test_a_followed_log_ends_with_its_container(
     client: Client, namespace: str, two_nodes: Provider
 ) -> None:
-    script = "echo 1; echo 2; until [ -e /open ]; do sleep 0.1; done; echo 3"
+    # Who opens it would go with the container, so the container waits until they have gone.
+    script = (
+        "echo 1; echo 2; until [ -s /open ]; do sleep 0.1; done;"
+        ' while kill -0 "$(cat /open)" 2>/dev/null; do sleep 0.1; done; echo 3'
+    )
     await two_nodes.apply(pod(namespace, "counter", script, restartPolicy="Never"))
     await two_nodes.until_ready(namespace, "counter")
     followed = b""
     async for piece in client.log("counter", namespace, follow=True):
         if not followed:
-            await two_nodes.inside(namespace, "counter", "echo >/open")
+            await two_nodes.inside(namespace, "counter", "echo $$ >/open")
         followed += piece
     assert followed == b"1\n2\n3\n"
