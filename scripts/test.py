@@ -67,14 +67,14 @@ KNOWN = (
     Suite("component", programs=["--light"], options=["--dist=loadgroup"], waits=2),
     Suite("sim"),
     Suite("guest", waits=1),
-    Suite("pods", programs=["--light"], needs_root=True, options=["--home=embedded"], waits=1),
+    Suite("pods", programs=["--light"], needs_root=True, options=["--home=embedded"], waits=2),
     Suite(
         "oracle",
         programs=[],
         needs_root=True,
         folder="pods",
         options=["--home=kubernetes"],
-        waits=2,
+        waits=4,
     ),
     # Tests that share a cluster stay together: three at a time are what a kernel's inotify allows.
     Suite("cluster", programs=[], needs_root=True, options=["--dist=loadgroup"], waits=1),
