@@ -132,7 +132,7 @@ def test_interrupting_a_start_ends_what_was_started(virtctl: Virtctl) -> None:
             time.sleep(pause_s)
             starting.send_signal(signal.SIGINT)
             done = outcome(starting)
-        if done.code == 0:  # it was ready before
+        if "up in" in done.err:  # it was ready before, and perhaps gone but for its last breath
             assert virtctl("down").code == 0
             continue
         assert done.code == 130, done
