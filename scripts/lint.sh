@@ -22,4 +22,7 @@ step "codespell" $bin/codespell $(git ls-files)
 step "shellcheck" shellcheck $(git ls-files '*.sh') .ci/run
 step "generated files" $bin/python -m kubevirt.api.generate --check
 step "generated messages" $bin/python scripts/stubs.py --check
-step "what mypy says" wait $mypy || { cat "$said"; exit 1; }
+status=0
+step "what mypy says" wait $mypy || status=1
+trap 'rm -f "$said"' EXIT # it has ended, and its number may be another's
+[ $status = 0 ] || { cat "$said"; exit 1; }

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 from collections.abc import AsyncIterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -62,6 +63,26 @@ async def test_a_vmi_arrives_byte_for_byte(launcher: cmd.Launcher, answering: An
     assert await launcher.versions() == ["1"]
     await launcher.sync(VMI)
     assert answering.seen == [VMI]
+
+
+@pytest.mark.parametrize("turns", range(4))
+async def test_a_server_that_is_cancelled_while_it_starts_does_not_go_on(
+    answering: Answering, tmp_path: Path, turns: int
+) -> None:
+    path = str(tmp_path / "sock")
+
+    async def serve() -> None:
+        async with serving.serving(path, {cmd.SERVICE: answering}):
+            await asyncio.Event().wait()
+
+    starting = asyncio.create_task(serve())
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    starting.cancel()
+    with suppress(asyncio.CancelledError):
+        await starting
+    with socket.socket(socket.AF_UNIX) as caller, pytest.raises(OSError, match=r"refused|No such"):
+        caller.connect(path)
 
 
 async def test_what_the_owner_should_know_comes_with_a_good_answer(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """What is told of a pod's life."""
 
+from tests.pods.home import KUBERNETES
 from tests.pods.objects import POLITE, a_pod
 from tests.pods.place import Place
 
@@ -22,8 +23,8 @@ async def test_the_life_of_a_pod_is_told(place: Place) -> None:
         if reason != "Scheduled":
             assert about["fieldPath"] == "spec.containers{main}"
             assert event["source"] == {"component": "kubelet", "host": node}
-            # A kubelet that has not yet heard of any Service tries again.
-            assert event["count"] >= 1
+            # A kubelet may try again what did not succeed at once; our node need not here.
+            assert event["count"] == 1 or place.home.name == KUBERNETES
     await place.delete("told")
     await place.until_event("told", "Killing", "Stopping container main")
 

@@ -136,8 +136,9 @@ async def run(
 ) -> Completed:
     """Runs a program to its end and returns what it printed.
 
-    `env` is its whole environment. `attended` is for programs that may ask a person: they keep our
-    terminal and write to our standard error; with None for `stdin` they read our standard input.
+    `env` is its whole environment, but for what a limit of memory adds. `attended` is for programs that may
+    ask a person: they keep our terminal and write to our standard error; with None for `stdin` they read our
+    standard input.
     """
     with _as_file(stdin) as given:
         process = _start(

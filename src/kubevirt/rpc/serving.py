@@ -46,12 +46,18 @@ async def serving(path: str, services: Mapping[ServiceDescriptor, object]) -> As
         tuple(_handlers(service, answering) for service, answering in services.items())
     )
     _listen(server, path)
+    started = asyncio.create_task(server.start())
     try:
-        # Who is cancelled while it starts leaves one behind that runs.
-        await server.start()
+        await asyncio.shield(started)
         yield
     finally:
-        await asyncio.shield(server.stop(CLOSE_S))
+        await asyncio.shield(_stopped(server, started))
+
+
+async def _stopped(server: grpc.aio.Server, started: asyncio.Task[None]) -> None:
+    """Once it has started: gRPC's breaks if that is cut short, and goes on to run."""
+    await started
+    await server.stop(CLOSE_S)
 
 
 def _listen(server: grpc.aio.Server, path: str) -> None:

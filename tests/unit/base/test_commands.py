@@ -225,6 +225,18 @@ async def test_cpu_time_can_be_limited() -> None:
         await python("while True: pass", limits=Limits(cpu_s=1))
 
 
+async def test_threads_of_a_program_with_little_memory_set_none_aside() -> None:
+    """Else qemu-img ran out of address space on a busy machine, and the image was blamed."""
+    crowd = (
+        "import threading as t; b = t.Barrier(13);"
+        " all_ = [t.Thread(target=lambda: (bytearray(9), b.wait())) for _ in range(12)];"
+        " [each.start() for each in all_]; b.wait();"
+        " print(next(l for l in open('/proc/self/status') if l.startswith('VmPeak')).split()[1])"
+    )
+    done = await python(crowd, limits=Limits(memory_bytes=1 << 30))
+    assert int(done.stdout) < 400 << 10, "KiB; 12 heaps alone would be 768 MiB"
+
+
 async def test_memory_file_size_and_open_files_can_be_limited(tmp_path: Path) -> None:
     with pytest.raises(CommandFailed, match="MemoryError"):
         await python("bytearray(1 << 30)", limits=Limits(memory_bytes=1 << 29))
