@@ -1,13 +1,13 @@
 """The CRDs on a server: taken by plain `kubectl apply`, explained, and strict with manifests."""
 
-import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from tests import upstream
 from tests.contract.conftest import Server
 from tests.contract.containment import holds
 
@@ -22,7 +22,6 @@ from kubevirt.kube.errors import Invalid
 ROOT = Path(__file__).parents[2]
 CRD_FOLDER = Path(crds.__file__).parent
 MANIFESTS = sorted((ROOT / "tests" / "manifests").glob("*.yaml"))
-UPSTREAM = os.environ.get("KUBEVIRT_UPSTREAM")
 KINDS = {definition.resource.kind for definition in DEFINITIONS}
 
 Kubectl = Callable[..., Awaitable[str]]
@@ -82,15 +81,23 @@ async def test_every_crd_is_structural(applied: str, client: Client) -> None:
 
 
 async def test_short_names_and_categories_are_known(applied: str, kubectl: Kubectl) -> None:
-    known = {
-        line.split()[0]: line
-        for line in (await kubectl("api-resources", "-o", "wide", "--no-headers")).splitlines()
-        if "kubevirt.io" in line
-    }
+    said = await kubectl("api-resources", "-o", "wide", "--no-headers")
+    rows = {words[0]: words[1:] for line in said.splitlines() if (words := line.split())}
     for definition in DEFINITIONS:
-        line = known[definition.resource.plural]
-        assert ",".join(definition.short_names) in line
-        assert line.split()[-1] == (definition.categories or (line.split()[-1],))[0]
+        row = rows[definition.resource.plural]
+        at = next(place for place, word in enumerate(row) if "/" in word)
+        assert row[:at] == shown(definition.short_names)
+        version, _, kind, _verbs, *rest = row[at:]
+        assert (version.partition("/")[0], kind) == (
+            definition.resource.group,
+            definition.resource.kind,
+        )
+        assert rest == shown(definition.categories)
+
+
+def shown(words: Sequence[str]) -> list[str]:
+    """A column of kubectl's, which is empty rather than not there."""
+    return [",".join(words)] if words else []
 
 
 async def test_explain_reads_well(applied: str, kubectl: Kubectl) -> None:
@@ -145,14 +152,8 @@ def documents(manifest: Path) -> list[dict[str, Any]]:
     return list(yaml.safe_load_all(manifest.read_text()))
 
 
-def upstream_examples() -> list[Path]:
-    return sorted((Path(UPSTREAM) / "examples").glob("*.yaml")) if UPSTREAM else []
-
-
-@pytest.mark.skipif(
-    UPSTREAM is None, reason="set KUBEVIRT_UPSTREAM to a folder with KubeVirt's examples/"
-)
-@pytest.mark.parametrize("example", upstream_examples(), ids=lambda path: path.stem)
+@upstream.needed
+@pytest.mark.parametrize("example", upstream.examples(), ids=lambda path: path.stem)
 async def test_an_example_of_upstream_is_accepted_strictly(
     example: Path, applied: str, kubectl: Kubectl
 ) -> None:

@@ -47,10 +47,16 @@ def running(informer: Informer[Any]) -> AbstractAsyncContextManager[None]:
     return background(informer.run())
 
 
-async def until(condition: Callable[[], object], limit_s: float = 120) -> None:
-    async with asyncio.timeout(limit_s):
-        while not condition():  # noqa: ASYNC110  # looks at it from outside, as a user would
-            await asyncio.sleep(0.02)
+async def until(
+    condition: Callable[[], object], limit_s: float = 120, state: Callable[[], object] = str
+) -> None:
+    """`state` is told of one that was waited for in vain."""
+    try:
+        async with asyncio.timeout(limit_s):
+            while not condition():  # noqa: ASYNC110  # looks at it from outside, as a user would
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        raise AssertionError(f"not within {limit_s:g} s: {state()}") from None
 
 
 def ours(name: str, colour: str = "white", **labels: str) -> dict[str, Any]:
@@ -193,7 +199,7 @@ class Painter:
 
     async def paint_more(self) -> None:
         goal = len(self.acknowledged) + 20
-        await until(lambda: len(self.acknowledged) >= goal)
+        await until(lambda: len(self.acknowledged) >= goal, state=lambda: (goal, self.acknowledged))
 
     async def _change(self, name: str) -> None:
         colour = str(self._random.random())
@@ -229,8 +235,14 @@ async def test_no_change_is_missed_while_the_server_is_broken(
             await painter.paint_more()
         final = await own_client.list(TYPED_CONFIG_MAPS, "default", label_selector=OURS)
         versions = {Key.of(each): each.metadata.resource_version for each in final.items}
-        await until(lambda: versions_in(informer) == versions)
-        await until(lambda: informer.last_error is None)
+        await until(
+            lambda: versions_in(informer) == versions and informer.last_error is None,
+            state=lambda: (
+                versions_in(informer).items() ^ versions.items(),
+                informer.counts,
+                informer.last_error,
+            ),
+        )
 
     assert not journal.complaints
     assert {key: each.metadata.resource_version for key, each in journal.copy.items()} == versions

@@ -293,7 +293,8 @@ OUR_MATRIX = """
     get                  core         configmaps
     create               core         serviceaccounts/token
     get                  core         nodes                                apiserver
-    patch                core         nodes                                handler
+    patch                core         nodes                                controller handler
+    list,watch           core         nodes                                controller
     create,delete        core         nodes
     create               core         events                               controller handler
     get                  core         persistentvolumeclaims               controller

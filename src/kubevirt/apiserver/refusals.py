@@ -6,7 +6,7 @@ All three are part of the API; the contract suite compares them with a real serv
 
 from collections.abc import Iterable
 
-from kubevirt.api.meta import Status, StatusCause, StatusDetails
+from kubevirt.api.meta import ListMeta, Status, StatusCause, StatusDetails
 from kubevirt.apiserver.kinds.kind import Kind
 from kubevirt.base.errors import KubevirtError
 
@@ -158,13 +158,27 @@ def forgotten_version(version: int, oldest: int) -> Refusal:
     return refusal(410, "Expired", f"too old resource version: {version} ({oldest})")
 
 
-def forgotten_page() -> Refusal:
-    return refusal(
-        410,
-        "Expired",
-        "The provided continue parameter is too old to display a consistent list result. You can start a "
-        "new list without the continue parameter.",
+def forgotten_list() -> Refusal:
+    words = "The resourceVersion for the provided list is too old."
+    return refusal(410, "Expired", words)
+
+
+def forgotten_page(rest: str) -> Refusal:
+    """`rest` is a token for what follows, as it is now."""
+    status = Status(
+        metadata=ListMeta(continue_=rest),
+        status="Failure",
+        message=(
+            "The provided continue parameter is too old to display a consistent list result. You can start a "
+            "new list without the continue parameter, or use the continue token in this response to retrieve "
+            "the remainder of the results. Continuing with the provided token results in an inconsistent list "
+            "- objects that were created, modified, or deleted between the time the first chunk was returned "
+            "and now may show up in the list."
+        ),
+        reason="Expired",
+        code=410,
     )
+    return Refusal(status)
 
 
 def future_version(version: int, current: int) -> Refusal:

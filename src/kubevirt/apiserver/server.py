@@ -43,6 +43,7 @@ from kubevirt.apiserver.registry.chance import TrueChance
 from kubevirt.apiserver.registry.definitions import Definitions
 from kubevirt.apiserver.registry.identity import MASTERS, Identity
 from kubevirt.apiserver.registry.registry import Registry
+from kubevirt.apiserver.resting import Resting
 from kubevirt.apiserver.storage.sqlite import SqliteSettings, open_store
 from kubevirt.apiserver.storage.store import StoreSettings
 from kubevirt.base.clock import Clock, SystemClock
@@ -132,6 +133,7 @@ async def serving(
         definitions = Definitions(registry)
         await definitions.load()
         await stack.enter_async_context(background(definitions.run()))
+        await stack.enter_async_context(background(Resting(catalog, clock).run()))
         doors = None
         if access:
             await access.attach(registry)

@@ -2,13 +2,20 @@
 
 import ctypes
 import os
-from contextlib import suppress
+import struct
+from collections.abc import Iterator
 from typing import Final
 
 MODIFIED: Final = 0x2
 APPEARS: Final = 0x80 | 0x100  # moved to, created
 GOES: Final = 0x400  # the folder itself
 
+OVERFLOWED: Final = -1
+"""In place of a number: so much happened that the kernel did not keep it."""
+
+_EVENT: Final = struct.Struct(
+    "iIII"
+)  # number, kinds, cookie, length of the name behind it: inotify(7)
 _libc: Final = ctypes.CDLL(None, use_errno=True)
 
 
@@ -49,7 +56,21 @@ def _failed(what: str) -> OSError:
     return OSError(number, os.strerror(number), what)
 
 
-def heard(fd: int) -> None:
-    """Takes note of the changes so far: the descriptor waits for the next."""
-    with suppress(BlockingIOError):
-        os.read(fd, 4096)
+def heard(fd: int) -> frozenset[int]:
+    """Takes note of the changes so far, and says where they were: the descriptor waits for the next.
+
+    That a watch ended is a change, too, and told under its number.
+    """
+    try:
+        told = os.read(fd, 4096)
+    except BlockingIOError:
+        return frozenset()
+    return frozenset(_numbers(told))
+
+
+def _numbers(told: bytes) -> Iterator[int]:
+    place = 0
+    while place < len(told):
+        number, _, _, name = _EVENT.unpack_from(told, place)
+        yield number
+        place += _EVENT.size + name

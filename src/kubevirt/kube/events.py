@@ -2,7 +2,8 @@
 
     recorder = EventRecorder(client, component="virtualmachine-controller", host=node, clock=clock)
     recorder.normal(reference(VIRTUAL_MACHINES, vm), "SuccessfulCreate", "Created ...")
-    await recorder.run()         # somewhere beside: writes them to the server
+    async with recorder.running():     # writes them to the server, at the end also what still waits
+        ...
 
 Recording is a plain call that cannot fail or wait: what happens too often is only counted
 (`correlation.py`), what does not fit the line is dropped. An event that waits to be written and
@@ -11,7 +12,8 @@ happens again is still one write. A server that cannot answer is tried again; on
 
 import asyncio
 import random
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct, field
@@ -24,6 +26,7 @@ from kubevirt.api.scheme import EVENTS
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Retry
 from kubevirt.base.log import get_logger
+from kubevirt.base.tasks import background
 from kubevirt.kube.correlation import CorrelationSettings, Correlator, EventType, Happening, Record
 from kubevirt.kube.errors import AlreadyExists, ApiError, Conflict, NotFound
 from kubevirt.kube.patches import MergePatch
@@ -33,6 +36,8 @@ T = TypeVar("T")
 log = get_logger(__name__)
 
 MESSAGE_LIMIT_BYTES = 1024
+FAREWELL_S = 3.0
+"""For what waits when whoever tells goes down: enough for a server that answers, and nobody waits for another."""
 NAMESPACE_OF_CLUSTER_WIDE_OBJECTS = "default"
 
 
@@ -93,6 +98,7 @@ class EventRecorder:
         self._waiting: dict[str, Record] = {}  # by name, in order
         self._called = asyncio.Event()
         self._closing = asyncio.Event()
+        self._is_over = asyncio.Event()
 
     def normal(self, about: ObjectReference, reason: str, message: str) -> None:
         """Something went as it should."""
@@ -102,15 +108,30 @@ class EventRecorder:
         """Something went wrong, and the user may want to know."""
         self._record(about, "Warning", reason, message)
 
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Around the work that tells: what it told last is written before this ends, if the server lets it."""
+        async with background(self.run()):
+            try:
+                yield
+            finally:
+                self.close()
+                with suppress(TimeoutError):
+                    async with self._clock.timeout(FAREWELL_S):
+                        await self._is_over.wait()
+
     async def run(self) -> None:
         """Writes events until cancelled, or until `close` was called and all have been tried."""
-        while True:
-            while not self._waiting:
-                if self._closing.is_set():
-                    return
-                self._called.clear()
-                await self._called.wait()
-            await self._deliver(self._waiting.pop(next(iter(self._waiting))))
+        try:
+            while True:
+                while not self._waiting:
+                    if self._closing.is_set():
+                        return
+                    self._called.clear()
+                    await self._called.wait()
+                await self._deliver(self._waiting.pop(next(iter(self._waiting))))
+        finally:
+            self._is_over.set()
 
     def close(self) -> None:
         """No more events: `run` tries once to write those that wait, then ends."""

@@ -6,6 +6,7 @@
 Where no virt-api stands before the server, what it would write has to come with the object.
 """
 
+import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -18,6 +19,7 @@ from kubevirt.api.core.storage import PersistentVolumeClaim
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine
 from kubevirt.virt.defaults.admitted import new_instance
+from kubevirt.virt.defaults.identity import Identity, with_identity
 from kubevirt.virt.defaults.platform import with_machine
 from kubevirt.virt.defaults.settings import Settings, architecture_for
 from kubevirt.virt.instance.names import MACHINE_FINALIZER
@@ -91,12 +93,14 @@ def a_claim(
 
 
 def admitted_machine(vm: VirtualMachine, configuration: KubeVirtConfiguration) -> VirtualMachine:
-    """With its finalizer, and with the machine type that its guest has for good."""
+    """With its finalizer, and with the board and the identity that its guest has for good."""
     template = vm.spec.template
     if template.spec is not None:
         settings = Settings(configuration=configuration)
         architecture = architecture_for(template.spec.architecture, settings)
-        template = replace(template, spec=with_machine(template.spec, settings, architecture))
+        drawn = Identity(uuid=str(uuid.uuid4()), serial=str(uuid.uuid4()))
+        spec = with_machine(template.spec, settings, architecture)
+        template = replace(template, spec=with_identity(spec, drawn))
     finalizers = dict.fromkeys((*vm.metadata.finalizers, MACHINE_FINALIZER))
     return replace(
         vm,

@@ -63,6 +63,10 @@ class FaultyServer:
         self.repeats = 0
         """How many changes a resumed watch sends once more, though the client has seen them."""
 
+        self.breaks_watches = False
+        """Whether watches break before their first change; lists are whole, streamed ones too. Some
+        proxies do that to whatever does not end soon."""
+
         self.requests: list[str] = []
         """What was asked, in order: `list`, `watch 42`, `stream list`."""
 
@@ -221,6 +225,7 @@ class FaultyServer:
                 await self._be_fresh()
             else:
                 await self._arrive(f"watch {resource_version}")
+                self._let_go_on()
             words = self._say(view, stream, int(resource_version or 0), timeout_s or 3600)
             async with aclosing(words):
                 async for event in words:
@@ -229,6 +234,8 @@ class FaultyServer:
                     is_wanted = send_initial_events if event.initial_events_end else allow_bookmarks
                     if is_wanted or event.type is not EventType.BOOKMARK:
                         yield event
+                    if event.initial_events_end:
+                        self._let_go_on()
         finally:
             self._streams.discard(stream)
 
@@ -281,6 +288,10 @@ class FaultyServer:
         if stream.cuts_next_event:
             raise Unreachable("the connection was cut in the middle of an event")
         return stream.check()
+
+    def _let_go_on(self) -> None:
+        if self.breaks_watches:
+            raise Unreachable("the connection was cut")
 
     async def _wait(self, changed: asyncio.Event, stream: _Stream, limit_s: float) -> None:
         if stream.is_stalled:

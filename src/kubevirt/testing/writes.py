@@ -2,7 +2,8 @@
 
     by_programs = [each for each in writes(home.path / "audit.log", "default") if each.is_of_kubevirt]
 
-Events and leases are told apart: a life may tell as much as it likes, and a lease is a heartbeat.
+Events, leases and questions about rights are told apart: a life may tell as much as it likes, a lease is a
+heartbeat, and of a question nothing is kept.
 """
 
 from datetime import datetime
@@ -11,9 +12,11 @@ from typing import Final
 
 import msgspec
 
+from kubevirt.virt.install import rights
+
 VERBS: Final = frozenset({"create", "update", "patch", "delete", "deletecollection"})
-APART: Final = frozenset({"events", "leases"})
-PROGRAMS: Final = ("kubevirt-controller", "kubevirt-handler", "kubevirt-api")
+APART: Final = frozenset({"events", "leases", "subjectaccessreviews"})
+PROGRAMS: Final = frozenset(each.account for each in rights.PROGRAMS)
 
 
 class Write(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,9 +28,10 @@ from kubevirt.base import commands
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import CommandFailed, ProgramNotFound
 from kubevirt.host.net.apply import apply
-from kubevirt.host.net.dnsmasq import Service, serving
+from kubevirt.host.net.dnsmasq import Service, command, sealed, serving
 from kubevirt.host.net.netns import Namespace
 from kubevirt.virt.network.dhcp import DhcpServer
+from kubevirt.virt.network.dnsmasq import config
 from kubevirt.virt.network.plan import InterfacePlan
 
 pytestmark = [
@@ -199,6 +200,22 @@ async def test_it_ends_with_an_owner_that_is_killed(world: World, clock: Clock) 
             signal.pidfd_send_signal(ended, signal.SIGKILL)
         loop.remove_reader(ended)
         os.close(ended)
+
+
+async def test_one_whose_owner_died_while_it_started_does_not_begin(world: World) -> None:
+    """The kernel tells nobody of a parent that had died before it was asked to: such a server stayed for ever."""
+    _, server = await served(world)
+    configuration = sealed(config(server))
+    try:
+        begun = await commands.run(
+            *("sh", "-c", '"$@"; echo "ended with $?"', "not its owner"),
+            *command(world.pod, server, configuration),
+            pass_fds=[world.pod.fd, configuration],
+            timeout_s=30,
+        )
+    finally:
+        os.close(configuration)
+    assert begun.stdout == b"ended with 1\n"
 
 
 async def test_a_server_that_cannot_start_says_why(world: World, clock: Clock) -> None:

@@ -37,6 +37,13 @@ async def test_without_nodes_a_pod_is_told_so_and_gets_the_first_that_comes(
     assert await machines.placed("early") == one
 
 
+def spread(key: str = HOST, **more: Any) -> list[dict[str, Any]]:
+    """Pods of the database are to be on all parts alike."""
+    selector = {"matchLabels": {"app": "db"}}
+    constraint = {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule"}
+    return [{**constraint, "labelSelector": selector, **more}]
+
+
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "too much": (
         {"requests": {"cpu": "3", "memory": "5Gi"}},
@@ -72,6 +79,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
             }
         },
         "2 node(s) didn't match pod affinity rules",
+    ),
+    "parts that nobody belongs to": (
+        {"topologySpreadConstraints": spread("example.com/rack")},
+        "2 node(s) didn't match pod topology spread constraints (missing required label)",
     ),
 }
 
@@ -200,6 +211,79 @@ async def test_pods_that_refuse_each_other_are_kept_apart(machines: Machines) ->
     await machines.pod("d", labels={"app": "db"})
     assert await machines.refused("d") == (
         "0/2 nodes are available: 2 node(s) didn't satisfy existing pods anti-affinity rules."
+    )
+
+
+async def test_pods_that_are_to_be_spread_are_on_all_nodes_alike(machines: Machines) -> None:
+    """They were put wherever there was room, and nobody was told."""
+    one = await machines.node("one")
+    two = await machines.node("two", allocatable={"cpu": "64", "memory": "64Gi"})
+    places = []
+    for name in "abcd":
+        await machines.pod(
+            name,
+            labels={"app": "db"},
+            requests={"cpu": "100m"},
+            topologySpreadConstraints=spread(),
+        )
+        places.append(await machines.placed(name))
+    assert sorted(places) == sorted([one, one, two, two])
+    assert places[0] != places[1]
+
+
+async def test_a_pod_that_would_be_one_too_many_waits_for_room_elsewhere(
+    machines: Machines,
+) -> None:
+    one = await machines.node("one")
+    two = await machines.node("two", spec={"unschedulable": True})
+    await machines.pod("there", labels={"app": "db"})
+    assert await machines.placed("there") == one
+
+    await machines.pod("next", labels={"app": "db"}, topologySpreadConstraints=spread())
+    assert await machines.refused("next") == (
+        "0/2 nodes are available: 1 node(s) didn't match pod topology spread constraints, "
+        "1 node(s) were unschedulable."
+    )
+    await machines.client.patch(NODES, two, MergePatch({"spec": {"unschedulable": None}}))
+    assert await machines.placed("next") == two
+
+
+@pytest.mark.parametrize("now", [True, False], ids=["is gone", "is on its way out"])
+async def test_a_pod_that_would_be_one_too_many_gets_the_place_of_one_that(
+    machines: Machines, *, now: bool
+) -> None:
+    one = await machines.node("one")
+    await machines.node("two", spec={"unschedulable": True})
+    await machines.pod("there", labels={"app": "db"})
+    await machines.placed("there")
+    await machines.pod("next", labels={"app": "db"}, topologySpreadConstraints=spread())
+    await machines.refused("next")
+
+    await machines.client.delete(
+        PODS, "there", machines.namespace, grace_period_s=0 if now else None
+    )
+    assert await machines.placed("next") == one
+
+
+async def test_a_node_that_a_pod_does_not_want_is_no_part_to_be_filled(machines: Machines) -> None:
+    one = await machines.node("one")
+    await machines.node("two")
+    for name in "ab":
+        await machines.pod(
+            name,
+            labels={"app": "db"},
+            nodeSelector={HOST: one},
+            topologySpreadConstraints=spread(),
+        )
+        assert await machines.placed(name) == one
+    everywhere = spread(nodeAffinityPolicy="Ignore")
+    here = {HOST: one}
+    await machines.pod(
+        "c", labels={"app": "db"}, nodeSelector=here, topologySpreadConstraints=everywhere
+    )
+    assert await machines.refused("c") == (
+        "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, "
+        "1 node(s) didn't match pod topology spread constraints."
     )
 
 

@@ -120,7 +120,10 @@ def _with_folder(word: str) -> str:
 
 def _environment(server: Kubectl) -> dict[str, str]:
     # It lives for a moment: a third of that would go into collecting its garbage.
-    return processes.plain_environment(HOME=str(server.folder), KUBE_EDITOR=EDITOR, GOGC="off")
+    # What an edit in vain leaves behind goes with the server.
+    return processes.plain_environment(
+        HOME=str(server.folder), TMPDIR=str(server.folder), KUBE_EDITOR=EDITOR, GOGC="off"
+    )
 
 
 class _Going:

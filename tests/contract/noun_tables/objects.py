@@ -6,6 +6,7 @@ _READING = "test_client_reading"
 _WRITING = "test_client_writing"
 _SOURCE = "test_source_contract"
 _REFUSALS = "test_refusals"
+_VERSIONS = "test_list_versions"
 _APPLY = "test_apply_oracle"
 _SCHEMA = "test_schema_oracle"
 _LIFE = "test_crd_life"
@@ -23,11 +24,16 @@ VERBS: Mapping[str, Sequence[str]] = {
         f"{_READING}::test_remaining_objects_are_counted_where_the_server_can",
         f"{_SOURCE}::test_pages_are_parts_of_one_list_of_one_version",
         f"{_READING}::test_a_list_begins_again_when_the_server_forgot_it",
+        f"{_VERSIONS}::test_pages_of_a_forgotten_past_may_go_on_in_the_present",
     ),
     "list: resourceVersion": (
         f"{_READING}::test_a_version_of_the_future_is_waited_for_and_then_given_up",
         "test_bounds::test_a_version_of_the_near_future_is_answered_when_it_comes",
         f"{_REFUSALS}::test_lists_that_cannot_be",
+        f"{_VERSIONS}::test_any_version_will_do",
+        f"{_VERSIONS}::test_not_older_than_is_the_present_or_near_it",
+        f"{_VERSIONS}::test_exactly_is_the_past_as_it_was",
+        f"{_VERSIONS}::test_a_past_that_is_forgotten_is_gone_for_exactly_and_good_for_not_older",
     ),
     "list: label and field selectors": (
         f"{_READING}::test_selectors_pick",
@@ -68,6 +74,8 @@ VERBS: Mapping[str, Sequence[str]] = {
     "update: optimistic concurrency": (
         f"{_WRITING}::test_a_raw_object_can_be_replaced_unless_it_changed_meanwhile",
         f"{_REFUSALS}::test_updates_of_what_is_not_there",
+        "test_versions_sent::test_a_version_that_says_nothing_is_no_hindrance",
+        "test_versions_sent::test_a_version_that_cannot_be_is_refused",
     ),
     "a no-op changes nothing": (
         f"{_SOURCE}::test_a_change_of_nothing_is_no_event",
@@ -137,6 +145,7 @@ OBJECTS: Mapping[str, Sequence[str]] = {
     "status and scale apart from the rest": (
         f"{_WRITING}::test_status_and_the_rest_are_written_apart",
         f"{_WRITING}::test_a_scale_is_read_and_written_without_the_object",
+        "test_unfit_below::test_it_is_refused_in_the_words_of_the_decoder",
         f"{_APPLY}::test_status_and_spec_have_owners_of_their_own",
     ),
     "ownerReferences and garbage collection": (

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 _POWER = "component/apiserver/test_store_power"
+_COMPACTION = "component/apiserver/test_compaction"
 _CRASHES = "component/apiserver/test_store_crashes"
 _SERVER = "component/apiserver/test_server"
 _BOUNDS = "component/apiserver/test_server_bounds"
@@ -38,6 +39,8 @@ STORE: Mapping[str, Sequence[str]] = {
     ),
     "compaction that blocks no request": (
         f"{_READING}::test_a_list_begins_again_when_the_server_forgot_it",
+        f"{_COMPACTION}::test_while_the_past_is_forgotten_everything_is_read_and_a_write_waits_for_one_step",
+        f"{_COMPACTION}::test_a_write_waits_for_a_few_steps_of_a_thousand",
         f"{_UNIT}/test_store_watching::test_a_live_watch_does_not_mind_compaction",
         f"{_UNIT}/test_store_listing::test_a_long_list_shows_one_revision_while_others_write",
         f"{_UNIT}/test_retention::test_a_busy_store_forgets_as_it_goes",
@@ -107,8 +110,10 @@ BOUNDS: Mapping[str, Sequence[str]] = {
         f"{_MEMORY}::test_a_thousand_idle_watchers_cost_little",
     ),
     "no request is answered by a mistake": (
+        "test_failures::test_both_servers_fail_in_the_same_words",
         "component/apiserver/test_server_surface::test_no_request_is_answered_by_a_mistake",
         "component/apiserver/test_server_openapi::test_every_operation_answers",
         "component/apiserver/test_server_openapi::test_no_request_is_answered_by_a_mistake",
+        "component/apiserver/test_server_schemathesis::test_answers_are_what_the_documents_say",
     ),
 }

@@ -1,5 +1,6 @@
 """Events as users of client-go know them: counted, combined, limited, and never in the way."""
 
+import asyncio
 import random
 from typing import Any
 
@@ -14,7 +15,7 @@ from kubevirt.base.errors import Unreachable
 from kubevirt.base.tasks import background
 from kubevirt.kube.correlation import CorrelationSettings
 from kubevirt.kube.errors import Forbidden
-from kubevirt.kube.events import EventRecorder, EventSettings, reference
+from kubevirt.kube.events import FAREWELL_S, EventRecorder, EventSettings, reference
 from kubevirt.kube.key import Key
 from kubevirt.testing.faulty_client import FaultyClient
 from kubevirt.testing.faulty_server import FaultyServer, overloaded
@@ -416,6 +417,33 @@ async def test_closing_does_not_wait_for_a_server_that_is_away(
         await recorder.run()
     assert clock.monotonic() == 15
     assert len(client.requests) == 5, "three before, and one last try for each"
+
+
+async def test_what_was_told_just_before_the_end_is_written(
+    server: FaultyServer, client: FaultyClient, recorder: EventRecorder
+) -> None:
+    client.latency_s = 0.5
+
+    async def work() -> None:
+        async with recorder.running():
+            recorder.normal(VM, "Stopped", "last words")
+            recorder.normal(VM, "Left", "very last words")
+            is_told.set()
+            await asyncio.Event().wait()
+
+    is_told = asyncio.Event()
+    async with background(work()):
+        await is_told.wait()
+    assert told(server) == [("last words", 1), ("very last words", 1)]
+
+
+async def test_the_end_is_not_held_up_by_a_server_that_does_not_answer(
+    client: FaultyClient, recorder: EventRecorder, clock: Clock
+) -> None:
+    client.hang()
+    async with recorder.running():
+        recorder.normal(VM, "Stopped", "last words")
+    assert clock.monotonic() == FAREWELL_S
 
 
 async def test_closing_an_idle_recorder_ends_it(recorder: EventRecorder, clock: Clock) -> None:

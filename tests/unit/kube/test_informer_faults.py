@@ -113,6 +113,17 @@ async def test_what_happened_during_an_outage_is_told_afterwards(
     assert trouble(informer) is None
 
 
+async def test_a_server_that_is_back_and_has_nothing_to_tell_is_no_trouble_any_more(
+    server: FaultyServer, informer: Informer[Lamp], clock: Clock
+) -> None:
+    await clock.sleep(30)
+    server.drop_streams()
+    await clock.sleep(0.1)
+    assert isinstance(trouble(informer), Unreachable)
+    await clock.sleep(2)
+    assert trouble(informer) is None
+
+
 async def test_after_forgotten_history_the_difference_is_told(
     server: FaultyServer, informer: Informer[Lamp], listener: Listener, clock: Clock
 ) -> None:
@@ -349,6 +360,32 @@ async def test_rights_and_kinds_that_come_later_are_waited_for(
         assert trouble(informer) is None
     # Each trouble is said once, not at every try.
     assert caplog.text.count("cannot follow") == 2
+
+
+@pytest.mark.parametrize("streams_lists", [True, False])
+async def test_where_lists_work_and_watches_break_the_log_tells_it_once(
+    server: FaultyServer, clock: Clock, caplog: pytest.LogCaptureFixture, *, streams_lists: bool
+) -> None:
+    caplog.set_level("INFO")
+    server.streams_lists = streams_lists
+    server.breaks_watches = True
+    informer = Informer(server, LAMPS, clock=clock)
+    async with running(informer):
+        await informer.wait_synced()
+        await clock.sleep(3600)
+        assert informer.counts["failures"] > 50
+        assert caplog.text.count("cannot follow") == 1
+        assert "following again" not in caplog.text
+        server.breaks_watches = False
+        await clock.sleep(60)
+        assert trouble(informer) is None
+        server.create(LAMPS, lamp("desk"))
+        await clock.sleep(1)
+        assert caplog.text.count("following again") == 1
+        server.breaks_watches = True
+        server.drop_streams()
+        await clock.sleep(600)
+        assert caplog.text.count("cannot follow") == 2, "it is another trouble by now"
 
 
 async def test_waits_grow_to_half_a_minute_and_are_spread(

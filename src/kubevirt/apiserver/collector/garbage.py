@@ -143,7 +143,8 @@ class Garbage:
                 "ownerReferences": [{**each, "blockOwnerDeletion": False} for each in references]
             }
         else:
-            kept = [each for each in references if each["uid"] not in plan.unlinked]
+            unlinked = set(plan.unlinked)  # an object has room for ten thousand
+            kept = [each for each in references if each["uid"] not in unlinked]
             change = {"ownerReferences": kept}
         patch = {"metadata": {"resourceVersion": metadata["resourceVersion"], **change}}
         await self._controller.merge(kind, thing.namespace, thing.name, patch)

@@ -63,7 +63,7 @@ class Graph:
             self._edges[key] = now
         for edge in now:
             self._dependants.setdefault(edge.owner, set()).add(key)
-        return True, {edge.owner for edge in before if edge not in now}
+        return True, {edge.owner for edge in set(before).difference(now)}
 
     def unlink(self, key: str) -> set[str]:
         """Forgets a dependant that is gone; gives the uids of its owners."""

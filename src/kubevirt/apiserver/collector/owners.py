@@ -17,8 +17,7 @@ Found = Literal["solid", "gone", "waiting", "leaving", "unknown", "misplaced"]
 _KEPT: Final = ("get", "delete")
 """What can be done to kinds whose objects are kept, and so can own something."""
 _AT_ONCE: Final = 64
-_ELSEWHERE: Final = 256
-"""Namespaces in which an owner is looked for that is not where it should be."""
+"""Objects that are looked at before others have their turn."""
 
 
 class Owners:
@@ -55,9 +54,7 @@ class Owners:
         for at, reference in enumerate(thing.owners, 1):
             yield reference, await self._look_for(reference, thing.namespace)
             if not at % _AT_ONCE:
-                await asyncio.sleep(
-                    0
-                )  # nobody has so many owners in earnest; others have their turn
+                await asyncio.sleep(0)  # nobody has so many in earnest; others have their turn
 
     async def _look_for(self, reference: Reference, namespace: str) -> Found:
         if self._graph.is_leaving(reference.uid):
@@ -87,9 +84,12 @@ class Owners:
         if kind is None or not kind.namespaced or self._graph.has_lost(reference.uid):
             return False
         store, homes = self._registry.store, self._registry.catalog.namespaces.prefix
-        for entry in (await store.list(homes, limit=_ELSEWHERE)).entries:
-            other = entry.key.removeprefix(homes)
-            found = await store.get(kind.key(other, reference.name))
-            if found and other != namespace and traits.read(found.value).uid == reference.uid:
-                return True
+        async for chunk in store.scan(homes):
+            for at, entry in enumerate(chunk, 1):
+                other = entry.key.removeprefix(homes)
+                found = await store.get(kind.key(other, reference.name))
+                if found and other != namespace and traits.read(found.value).uid == reference.uid:
+                    return True
+                if not at % _AT_ONCE:
+                    await asyncio.sleep(0)
         return False

@@ -15,6 +15,10 @@ from kubevirt.apiserver.registry.registry import Registry
 from kubevirt.apiserver.schema import gotext
 
 COMPONENT: Final = "garbage-collector-controller"
+MOST_EXPLAINED: Final = 16
+"""Of an object. Each is looked for in all namespaces, and who names more owners has made a mistake that the
+first ones explain.
+"""
 REASON: Final = "OwnerRefInvalidNamespace"
 
 
@@ -24,8 +28,8 @@ class Strays:
         self._owners = owners
 
     async def among(self, thing: Traits, above: Above) -> list[Reference]:
-        """The references that lead into another namespace."""
-        suspects = (*above.gone, *above.misplaced)
+        """The references that lead into another namespace; of many, of the first ones only."""
+        suspects = (*above.gone, *above.misplaced)[:MOST_EXPLAINED]
         return [each for each in suspects if await self._owners.is_elsewhere(each, thing.namespace)]
 
     async def report(self, kind: Kind, thing: Traits, references: list[Reference]) -> None:

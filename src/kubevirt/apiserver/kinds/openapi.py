@@ -47,6 +47,14 @@ _OPTIONS = {
     "patch": (*_WRITING, "force"),
     "delete": _DELETING,
 }
+_SAID = {"200": "OK", "201": "Created", "202": "Accepted"}
+_CODES = {
+    "get": ("200",),
+    "post": ("200", "201", "202"),
+    "put": ("200", "201"),
+    "patch": ("200", "201"),
+    "delete": ("200", "202"),
+}
 _TRUE_OR_FALSE = {"allowWatchBookmarks", "force", "orphanDependents", "sendInitialEvents", "watch"}
 _NUMBERS = {"gracePeriodSeconds", "limit", "timeoutSeconds"}
 _VERB_OF_METHOD = {
@@ -221,7 +229,9 @@ def _operation(kind: Kind, version: Version, method: str, *, of_many: bool) -> D
     content = {media: {"schema": answer} for media in _MEDIA}
     operation: Document = {
         "parameters": [_parameter(name) for name in sorted(names)],
-        "responses": {"200": {"description": "OK", "content": content}},
+        "responses": {
+            code: {"description": _SAID[code], "content": content} for code in _CODES[method]
+        },
         "x-kubernetes-action": verb,
         "x-kubernetes-group-version-kind": _gvk(kind, version),
     }

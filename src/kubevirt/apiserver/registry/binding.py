@@ -42,6 +42,8 @@ DONE: Final = Plain(
 async def bind(registry: Registry, call: Call, body: Body) -> Plain:
     wanted = options.of_write(call)
     said = await admitted(registry, call, _binding(call, body))
+    if not said["metadata"].get("name"):
+        raise bad_request("Name parameter required.")
     pods = registry.catalog.kind("", "pods")
     pod = msgspec.structs.replace(
         call, kind=pods, version=pods.storage_version, name=said["metadata"]["name"], subresource=""
@@ -60,27 +62,24 @@ async def bind(registry: Registry, call: Call, body: Body) -> Plain:
 
 
 def _binding(call: Call, body: Body) -> Object:
-    said = body.value
-    if not isinstance(said, dict) or not isinstance(said.get("metadata"), dict):
-        raise bad_request("the body of the request is no Binding")
+    said = incoming.read_below(body, "v1", "Binding")
     if call.name and said["metadata"].get("name") != call.name:
         raise bad_request("name in URL does not match name in Binding object")
-    target = said.get("target")
-    if wrong := list(_wrong(target if isinstance(target, dict) else {})):
+    if wrong := list(_wrong(said.get("target") or {})):
         # A list of errors without a name for itself: Kubernetes has no better answer either.
         raise refusal(500, "", aggregate(wrong))
     if not call.name:
         # What is made, not done to something, has no identity yet.
         metadata = {k: v for k, v in said["metadata"].items() if k not in _IDENTITY}
         said = {**said, "metadata": metadata}
-    return incoming.stand_in_namespace(call, {"apiVersion": "v1", "kind": "Binding", **said})
+    return incoming.stand_in_namespace(call, said)
 
 
 def _wrong(target: Object) -> list[FieldError]:
     found = []
     if target.get("kind") not in (None, "", "Node"):
         found.append(not_supported("target.kind", target["kind"], ["Node", "<empty>"]))
-    if not isinstance(target.get("name"), str) or not target["name"]:
+    if not target.get("name"):
         found.append(required("target.name"))
     return found
 

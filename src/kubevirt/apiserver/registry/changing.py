@@ -6,11 +6,10 @@ from typing import Any, Final
 
 import msgspec
 
-from kubevirt.api.meta import StatusCause, StatusDetails
 from kubevirt.apiserver import refusals
 from kubevirt.apiserver.apply import writes
-from kubevirt.apiserver.refusals import Refusal, refusal
-from kubevirt.apiserver.registry import creating, incoming, options, preparing, stored
+from kubevirt.apiserver.refusals import Refusal
+from kubevirt.apiserver.registry import creating, incoming, options, preparing, stored, versions
 from kubevirt.apiserver.registry.admission import Review
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.incoming import Body
@@ -38,6 +37,7 @@ async def update(registry: Registry, call: Call, body: Body) -> One:
         entry = await registry.store.get(call.key)
         if entry is None:
             if served.rules.is_created_by_update and not call.subresource:
+                versions.said_by(said)  # any will do
                 return await creating.store_new(registry, call, said, wanted)
             raise refusals.not_found(call.kind, call.name)
         old = stored.object_of(entry, call.api_version)
@@ -46,14 +46,14 @@ async def update(registry: Registry, call: Call, body: Body) -> One:
         try:
             return await store_change(registry, call, new, entry, wanted)
         except Conflict as conflict:
-            if said["metadata"].get("resourceVersion"):
+            if versions.said_by(said):
                 raise refusals.modified(call.kind, call.name) from conflict
     raise refusals.modified(call.kind, call.name)
 
 
 def _of_version(served: Served, said: Object, old: Object) -> Object:
     """With the version that there is, where the client named none and the kind lets it."""
-    if said["metadata"].get("resourceVersion") or served.rules.needs_version_to_update:
+    if versions.said_by(said) or served.rules.needs_version_to_update:
         return said
     version = old["metadata"]["resourceVersion"]
     return {**said, "metadata": {**said["metadata"], "resourceVersion": version}}
@@ -63,29 +63,15 @@ def _check_identity(call: Call, new: Object, old: Object) -> None:
     wanted, found = new["metadata"].get("uid"), old["metadata"]["uid"]
     if wanted and wanted != found:
         raise other_uid(call, wanted, found)
-    version = new["metadata"].get("resourceVersion")
-    if version and version != old["metadata"]["resourceVersion"]:
-        raise refusals.modified(call.kind, call.name)
-    if not version:
-        raise _without_version(call)
+    versions.check(call, new, old)
+    if not versions.said_by(new):
+        raise versions.missing(call)
 
 
 def other_uid(call: Call, wanted: str, found: str) -> Refusal:
     words = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
     storage = f"StorageError: invalid object, Code: 4, Key: {call.key}, ResourceVersion: 0"
     return refusals.conflict(call.kind, call.name, f"{storage}, AdditionalErrorMsg: {words}")
-
-
-def _without_version(call: Call) -> Refusal:
-    """Said about the resource, not about the kind, unlike everything else that is invalid."""
-    words = "Invalid value: 0: must be specified for an update"
-    cause = StatusCause(reason="FieldValueInvalid", message=words, field="metadata.resourceVersion")
-    details = StatusDetails(
-        name=call.name, group=call.kind.group, kind=call.kind.names.plural, causes=(cause,)
-    )
-    subject = f'{call.kind.group_resource} "{call.name}"'
-    message = f"{subject} is invalid: metadata.resourceVersion: {words}"
-    return refusal(422, "Invalid", message, details=details)
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -181,9 +167,7 @@ def _review(
 def _changed_outside(served: Served, call: Call, changed: Object, *, old: Object) -> Object:
     """Also of a webhook that claims to know another object."""
     new = incoming.stand_in_namespace(call, served.changed_outside(changed, call.version))
-    version = new["metadata"].get("resourceVersion")
-    if version and version != old["metadata"]["resourceVersion"]:
-        raise refusals.modified(call.kind, call.name)
+    versions.check(call, new, old)
     return preparing.carried_over(new, old)
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 from kubevirt.apiserver import refusals
 from kubevirt.apiserver.apply import writes
 from kubevirt.apiserver.refusals import refusal
-from kubevirt.apiserver.registry import incoming, options, preparing, stored
+from kubevirt.apiserver.registry import incoming, options, preparing, stored, versions
 from kubevirt.apiserver.registry.admission import Review
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.chance import PREFIX_LIMIT
@@ -26,7 +26,7 @@ async def create(registry: Registry, call: Call, body: Body) -> One:
     wanted = options.of_write(call)
     shape = registry.served(call.kind).shape(call.version)
     object_ = incoming.read(call, shape, body, wanted)
-    return await store_new(registry, call, object_, wanted)
+    return await store_new(registry, call, object_, wanted, is_versioned=versions.of_new(object_))
 
 
 async def store_new(
@@ -36,17 +36,20 @@ async def store_new(
     wanted: WriteOptions,
     *,
     is_applied: bool = False,
+    is_versioned: bool = False,
 ) -> One:
-    """`is_applied` if the owners of its fields are known already."""
+    """`is_applied` if the owners of its fields are known already; `is_versioned` if it was sent as if it
+    were there, which the store is the first to mind.
+    """
     object_ = incoming.stand_in_namespace(call, object_)
     metadata = object_["metadata"]
-    if metadata.get("resourceVersion"):
-        words = "resourceVersion should not be set on objects to be created"
-        raise refusal(500, "", words)
     is_generated = bool(metadata.get("generateName")) and not metadata.get("name")
     for _ in range(ATTEMPTS):
         home = await registry.home(call, metadata.get("name", ""))
         new = await _made(registry, call, object_, wanted, is_applied=is_applied)
+        if is_versioned and not wanted.dry_run:
+            words = "resourceVersion should not be set on objects to be created"
+            raise refusal(500, "", words)
         name = new["metadata"]["name"]
         try:
             return await _stored(registry, call, new, wanted, home)

@@ -61,13 +61,10 @@ async def evict(registry: Registry, call: Call, body: Body) -> Plain:
 
 
 def _eviction(call: Call, body: Body) -> Object:
-    said = body.value
-    if not isinstance(said, dict) or not isinstance(said.get("metadata"), dict):
-        raise bad_request("the body of the request is no Eviction")
+    said = incoming.read_below(body, "policy/v1", "Eviction")
     if said["metadata"].get("name") != call.name:
         raise bad_request("name in URL does not match name in Eviction object")
-    named = {"apiVersion": "policy/v1", "kind": "Eviction", **said}
-    return incoming.stand_in_namespace(call, named)
+    return incoming.stand_in_namespace(call, said)
 
 
 def _delete_options(call: Call, said: Object) -> DeleteOptions:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from kubevirt.apiserver.kinds import builtin
 from kubevirt.apiserver.kinds.builtin.presence import Marks, marks
 from kubevirt.apiserver.kinds.notation import PLAIN, Field
-from kubevirt.apiserver.schema import gotext
+from kubevirt.apiserver.schema import gotext, metadata
 from kubevirt.apiserver.schema.metadata import Undecodable
 from kubevirt.base.errors import QuantityError
 from kubevirt.base.quantity import Quantity
@@ -42,6 +42,14 @@ def written(object_: Object, type_name: str) -> Object:
     aside = {name: object_[name] for name in _ASIDE if name in object_}
     rest = {name: value for name, value in object_.items() if name not in _ASIDE}
     return {**aside, **_struct(rest, type_name, "", _ASIDE)}
+
+
+def metadata_of(object_: Object, type_name: str) -> tuple[Object, list[str]]:
+    """As `metadata.read`; what is none at all is a field of the wrong type here."""
+    value = object_.get("metadata")
+    if value is not None and not isinstance(value, dict):
+        raise _Place(type_name, "metadata").cannot_hold(value, "v1.ObjectMeta")
+    return metadata.read(value)
 
 
 def _struct(value: Object, type_name: str, path: str, aside: tuple[str, ...] = ()) -> Object:

@@ -12,6 +12,7 @@ from kubevirt.apiserver.kinds import builtin
 from kubevirt.apiserver.kinds.kind import Kind, Names
 from kubevirt.apiserver.refusals import Refusal, bad_request
 from kubevirt.apiserver.registry.call import Call
+from kubevirt.apiserver.registry.gostructs import metadata_of, written
 from kubevirt.apiserver.registry.options import WriteOptions
 from kubevirt.apiserver.registry.shapes import Shape
 from kubevirt.apiserver.schema import gotext
@@ -119,6 +120,21 @@ def of_kind(body: Body, expected: str, kind: str) -> Object:
     if named != kind or (version != expected and (version, named) not in _OLD):
         raise _other_kind(version, named, expected, kind)
     return {**value, "apiVersion": expected, "kind": kind}
+
+
+def read_below(body: Body, api_version: str, kind: str) -> Object:
+    """What was sent to an endpoint below an object, which takes a kind of its own: read as Go does."""
+    said = of_kind(body, api_version, kind)
+    try:
+        return as_struct(said, api_version, kind)
+    except Undecodable as error:
+        raise unhandled(kind, api_version, kind, str(error)) from error
+
+
+def as_struct(said: Object, api_version: str, kind: str) -> Object:
+    """Raises `Undecodable`."""
+    meta, _ = metadata_of(said, kind)
+    return written({**said, "metadata": meta}, builtin.type_name(api_version, kind))
 
 
 _APART: Final = {"apiextensions.k8s.io", "apiregistration.k8s.io"}

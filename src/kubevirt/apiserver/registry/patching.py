@@ -16,7 +16,15 @@ from kubevirt.apiserver.patch import json_patch, merge, strategic
 from kubevirt.apiserver.patch.errors import BadPatch, PatchDoesNotApply, PatchFailed, PatchTooLarge
 from kubevirt.apiserver.patch.json_patch import JsonPatch
 from kubevirt.apiserver.refusals import Refusal, refusal
-from kubevirt.apiserver.registry import changing, creating, incoming, options, stored, unfit
+from kubevirt.apiserver.registry import (
+    changing,
+    creating,
+    incoming,
+    options,
+    stored,
+    unfit,
+    versions,
+)
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.incoming import Body
 from kubevirt.apiserver.registry.options import WriteOptions
@@ -129,9 +137,7 @@ def _patched(
     new = incoming.read(call, shape, whole, wanted, unfit=blame)
     incoming.check_name(call, new)
     new = incoming.stand_in_namespace(call, new)
-    version = new["metadata"].get("resourceVersion")
-    if version and version != old["metadata"]["resourceVersion"]:
-        raise refusals.modified(call.kind, call.name)
+    versions.check(call, new, old)
     live = old["metadata"]["resourceVersion"]
     return {**new, "metadata": {**new["metadata"], "resourceVersion": live}}
 
@@ -153,10 +159,9 @@ async def _apply(registry: Registry, call: Call, body: Body) -> One:
         configuration = _placed(call, said, old)
         made = _merged(registry, call, configuration, old, wanted)
         if entry is None or old is None:
+            versions.said_by(made)  # any will do
             return await creating.store_new(registry, call, made, wanted, is_applied=True)
-        version = (said.get("metadata") or {}).get("resourceVersion")
-        if version and version != old["metadata"]["resourceVersion"]:
-            raise refusals.modified(call.kind, call.name)
+        versions.check(call, configuration, old)
         try:
             return await changing.store_change(registry, call, made, entry, wanted, is_applied=True)
         except Conflict:

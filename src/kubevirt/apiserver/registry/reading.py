@@ -34,9 +34,12 @@ async def get(registry: Registry, call: Call) -> One:
 
 async def list_(registry: Registry, call: Call) -> Many | Flowing:
     wanted = options.of_list(call)
+    if wanted.resource_version == 0:
+        # Any version: Kubernetes answers out of its memory, and at once.
+        wanted = msgspec.structs.replace(wanted, limit=0)
     selection = Selection(call.kind, call.version, wanted.labels, wanted.fields)
     try:
-        start = _Token.read(wanted.continue_, call.prefix) if wanted.continue_ else None
+        start = _start(registry, call, wanted)
         at = None if start else await _moment(registry, wanted)
         if not (wanted.limit or start or selection.name):
             return _all(registry, call, selection, registry.store.revision if at is None else at)
@@ -45,8 +48,21 @@ async def list_(registry: Registry, call: Call) -> Many | Flowing:
         return await _picked(registry, call, wanted, selection, start, at)
     except Compacted as gone:
         if wanted.continue_:
-            raise refusals.forgotten_page() from gone
-        raise refusals.forgotten_version(gone.revision, gone.oldest) from gone
+            raise refusals.forgotten_page(_rest(call, wanted)) from gone
+        raise refusals.forgotten_list() from gone
+
+
+def _start(registry: Registry, call: Call, wanted: ListOptions) -> Position | None:
+    if not wanted.continue_:
+        return None
+    start = _Token.read(wanted.continue_, call.prefix)
+    return start._replace(revision=registry.store.revision) if start.revision == _NOW else start
+
+
+def _rest(call: Call, wanted: ListOptions) -> str:
+    """A token for the pages to come whose own version is forgotten."""
+    start = _Token.read(wanted.continue_, call.prefix)
+    return _Token.of(start._replace(revision=_NOW), call.prefix)
 
 
 async def _moment(registry: Registry, wanted: ListOptions) -> int | None:
@@ -77,7 +93,7 @@ def _all(registry: Registry, call: Call, selection: Selection, revision: int) ->
             async for piece in registry.store.scan(call.prefix, at=revision):
                 yield [entry for entry in piece if is_selected(entry, selection)]
         except Compacted as gone:
-            raise refusals.forgotten_version(gone.revision, gone.oldest) from gone
+            raise refusals.forgotten_list() from gone
 
     return Flowing(pieces=pieces(), revision=revision)
 
@@ -133,6 +149,8 @@ def is_selected(entry: Entry, selection: Selection) -> bool:
 
 
 _OUR_VERSION: Final = "meta.k8s.io/v1"
+_NOW: Final = -1
+"""In a token: at no certain version."""
 
 
 def _bad_token(why: str) -> Refusal:

@@ -6,7 +6,7 @@ kind demands beyond types is in `rules/`.
 
 from typing import Any
 
-from kubevirt.apiserver.registry.gostructs import written
+from kubevirt.apiserver.registry.gostructs import metadata_of, written
 from kubevirt.apiserver.schema import metadata
 from kubevirt.apiserver.schema.custom import Read
 from kubevirt.apiserver.schema.defaulting import default
@@ -24,7 +24,7 @@ class TypedSchema:
 
     def read(self, body: Object) -> Read:
         """Raises `Undecodable`."""
-        meta, unknown = metadata.read(body.get("metadata"))
+        meta, unknown = metadata_of(body, self._name)
         pruned, dropped = prune(body, self.schema)
         made = {**pruned, "metadata": meta}
         return Read(written(made, self._name), tuple(sorted((*unknown, *dropped))))

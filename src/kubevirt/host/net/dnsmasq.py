@@ -64,7 +64,7 @@ async def serving_all(
 def command(
     namespace: Namespace, server: DhcpServer, configuration: int, program: str = PROGRAM
 ) -> list[str]:
-    """How to start it, for owners of another kind: both descriptors are to be inherited."""
+    """How to start it, for owners of another kind; see `dnsmasq_life`."""
     return dnsmasq_life.command(namespace, _capabilities(server), configuration, program)
 
 

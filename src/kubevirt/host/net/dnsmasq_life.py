@@ -6,7 +6,8 @@
 
 It reads what strangers send, so it gets its own user from the first instruction, the capabilities that it
 was given and no way to more, its configuration as a sealed file in memory, nothing to write to. Killed, it
-is back at once. When we die, the kernel kills it.
+is back at once. When we die, the kernel kills it, or, if we died before it had asked the kernel for that,
+it does not begin.
 """
 
 import asyncio
@@ -41,6 +42,10 @@ HOPELESS_PAUSE_S: Final = 10.0
 STEADY_S: Final = 5.0
 """Having run so long, it did not fail at starting, and is started again without a pause."""
 
+_UNLESS_ORPHANED: Final = '[ "$PPID" = "$0" ] && exec "$@"'
+"""A constant, and all that changes are its words: the number of the owner, and what to become. The kernel tells a
+process of its parent's death only if that comes after it has asked, so it looks once afterwards who its parent is.
+"""
 _SEALS: Final = 0x0F  # no more sealing, shrinking, growing, writing: linux/fcntl.h, F_SEAL_*
 _ADD_SEALS: Final = 1033
 _STARTED: Final = re.compile(r"\bstarted, version\b")
@@ -146,9 +151,10 @@ class Service:
 def command(
     namespace: Namespace, capabilities: Sequence[str], configuration: int, program: str = PROGRAM
 ) -> list[str]:
-    """How to start it, for owners of another kind: both descriptors are to be inherited.
+    """How to start it, for owners of another kind: both descriptors are to be inherited, and whoever asks has to be
+    who starts it.
 
-    One process, which is nsenter, then setpriv, then dnsmasq: its number is known at once.
+    One process, which is nsenter, then setpriv, then sh, then dnsmasq: its number is known at once.
     """
     if not shutil.which(program, path=commands.SEARCH_PATH):
         raise ProgramNotFound(program, commands.SEARCH_PATH, "dnsmasq-base")
@@ -166,6 +172,10 @@ def command(
         f"--bounding-set={allowed}",
         "--no-new-privs",
         "--pdeathsig=KILL",
+        "sh",
+        "-c",
+        _UNLESS_ORPHANED,
+        str(os.getpid()),
         program,
         "--keep-in-foreground",
         "--log-facility=-",

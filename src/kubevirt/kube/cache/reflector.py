@@ -116,6 +116,10 @@ class Reflector(Generic[T]):
         self.last_error: Exception | None = None
         """What went wrong last; None as soon as the server has been heard again."""
 
+        self._told: tuple[type[Exception], str] | None = None
+        """The error that stands in the log. It stays while the server answers and cannot be followed:
+        where lists work and watches break, there is one line of it and not two a minute."""
+
         self.lists = self.watches = self.events = 0
         self.replays = self.silences = self.failures = 0
 
@@ -164,7 +168,6 @@ class Reflector(Generic[T]):
                 await self._resume()
         except Exception as error:  # noqa: BLE001  # nothing ends a cache; bugs are logged as such
             return error
-        self._note_success()
         return None
 
     def _wait_after(self, error: Exception) -> float:
@@ -249,7 +252,7 @@ class Reflector(Generic[T]):
         self._position = version
         self._is_in_doubt = self._pages_next = False
         self.lists += 1
-        self._note_success()
+        self._note_answer()
         self.synced.open()
         self._log.debug("listed", objects=len(snapshot), resource_version=version)
 
@@ -287,6 +290,7 @@ class Reflector(Generic[T]):
         except TimeoutError:
             raise Unreachable(f"no answer within {limit_s:g} s") from None
         self._is_in_doubt = False
+        self._note_answer()  # on a quiet collection, the watch may have nothing to say for a minute
         if is_older(version, self._position):
             self._log.warning("server is behind, listing again", at=version, seen=self._seen)
             self._position = None
@@ -307,6 +311,7 @@ class Reflector(Generic[T]):
             if streams_list:
                 await self._read_streamed_list(events)
             await self._follow(events)
+        self._note_following()  # it ended, but nothing broke it
 
     async def _follow(self, events: AsyncGenerator[WatchEvent[T], None]) -> None:
         pulse = Pulse(self._settings.silence_limit_s, self._clock.monotonic())
@@ -324,8 +329,7 @@ class Reflector(Generic[T]):
             self._is_in_doubt = True
 
     def _take(self, event: WatchEvent[T]) -> None:
-        if self.last_error is not None:
-            self._note_success()
+        self._note_following()
         version = event.resource_version
         if event.type is EventType.DELETED:
             # Decided per object: to delete again what is gone does no harm, a lost deletion does.
@@ -367,11 +371,18 @@ class Reflector(Generic[T]):
 
     def _note_failure(self, error: Exception) -> None:
         """Says it once: a CRD that is missing for a week is one line in the log, not ten thousand."""
-        known, self.last_error = self.last_error, error
-        if type(known) is not type(error) or str(known) != str(error):
+        self.last_error = error
+        said = (type(error), str(error))
+        if said != self._told:
+            self._told = said
             self._log.warning("cannot follow", error=error)
 
-    def _note_success(self) -> None:
-        if self.last_error is not None:
-            self.last_error = None
+    def _note_answer(self) -> None:
+        """It answers, which is not to say that it can be followed."""
+        self.last_error = None
+
+    def _note_following(self) -> None:
+        self.last_error = None
+        if self._told is not None:
+            self._told = None
             self._log.info("following again", resource_version=self._position)

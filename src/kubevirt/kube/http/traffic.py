@@ -6,6 +6,7 @@ there are.
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -23,8 +24,14 @@ _UNKNOWN = "none"
 _NO_ANSWER = "<error>"
 
 
+Heard = Callable[[str, str, int | None, float], None]
+"""Of each answer: the method, the address, the code if there was one, seconds."""
+
+
 class Traffic:
     def __init__(self) -> None:
+        self.on_answer: Heard | None = None
+        """For a person who wants to see them."""
         self.requests: Counter[tuple[str, str, str, str, str]] = Counter()
         """By code, method, host, resource and verb."""
         self.latency: dict[tuple[str, str], Histogram] = defaultdict(
@@ -54,6 +61,8 @@ class Traffic:
         host = origin.partition("://")[2]
         self.requests[status, method, host, name, verb if resource else _UNKNOWN] += 1
         self.latency[verb, origin + template].observe(seconds)
+        if self.on_answer is not None:
+            self.on_answer(method, origin + path, code, seconds)
 
     def held_back(
         self, method: str, origin: str, path: str, resource: Resource[Any] | None, seconds: float

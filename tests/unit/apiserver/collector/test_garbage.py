@@ -1,15 +1,21 @@
 """Garbage collection under virtual time: who goes, who stays, who waits."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from tests.collecting import HOLD, HOME, World, reference
 
+from kubevirt.apiserver.collector.graph import Graph
+from kubevirt.apiserver.collector.owners import Owners
+from kubevirt.apiserver.collector.strays import MOST_EXPLAINED
+from kubevirt.apiserver.collector.traits import Reference
 from kubevirt.apiserver.storage.errors import StoreFull
 from kubevirt.apiserver.storage.store import StoreSettings
 from kubevirt.apiserver.storage.watching import WatchSettings
 from kubevirt.base.clock import Clock
+from kubevirt.base.tasks import background
 
 pytestmark = pytest.mark.virtual_time
 
@@ -221,6 +227,47 @@ async def test_an_owner_in_another_namespace_is_none_and_an_event_says_so(world:
         f'does not exist in namespace "{HOME}"'
     )
     assert event["involvedObject"]["uid"] == part["metadata"]["uid"]
+
+
+async def test_an_owner_in_the_last_of_many_namespaces_is_found_to_be_elsewhere(
+    world: World,
+) -> None:
+    for number in range(300):
+        await world.make("namespaces", {"metadata": {"name": f"away-{number:03}"}}, "")
+    owner = await world.create("owner", namespace="away-299")
+    await world.create("part", owner)
+    await world.settle()
+    [name] = await world.names("events")
+    event = await world.get("events", name)
+    assert event is not None
+    assert event["reason"] == "OwnerRefInvalidNamespace"
+
+
+async def test_of_many_owners_that_are_elsewhere_the_first_ones_are_told(world: World) -> None:
+    await world.make("namespaces", {"metadata": {"name": "away"}}, "")
+    owners = [await world.create(f"owner-{n}", namespace="away") for n in range(100)]
+    await world.create("part", *owners)
+    await world.settle()
+    assert len(await world.names("events")) == MOST_EXPLAINED
+    assert await world.get("configmaps", "part") is None
+
+
+async def test_while_an_owner_is_looked_for_everywhere_others_have_their_turn(world: World) -> None:
+    for number in range(300):
+        await world.make("namespaces", {"metadata": {"name": f"away-{number:03}"}}, "")
+    owners = Owners(world.registry, Graph())
+    nobody = Reference(api_version="v1", kind="ConfigMap", name="nobody", uid="none")
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    async with background(others()):
+        assert not await owners.is_elsewhere(nobody, HOME)
+    assert turns >= 300 // 64
 
 
 @pytest.mark.parametrize("policy", ["Background", "Foreground", "Orphan"])

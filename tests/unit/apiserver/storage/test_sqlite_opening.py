@@ -4,9 +4,12 @@ import logging
 import os
 import sqlite3
 import sys
+import threading
 from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -176,16 +179,36 @@ async def test_a_store_of_which_only_the_beginning_is_left_is_refused(path: Path
     assert "is damaged (" in await refusal(path)
 
 
+class Thorough(sqlite3.Connection):
+    """Its check of all pages takes as long as nobody interrupts it."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._interrupted = threading.Event()
+
+    def interrupt(self) -> None:
+        super().interrupt()
+        self._interrupted.set()
+
+    def execute(self, sql: str, /, *args: Any) -> sqlite3.Cursor:
+        if "quick_check" in sql:  # called when it has begun
+            self.set_trace_callback(lambda _: self._wait())
+        return super().execute(sql, *args)
+
+    def _wait(self) -> None:
+        assert self._interrupted.wait(60)
+
+
 async def test_the_check_at_the_start_takes_no_longer_than_it_may(
-    path: Path, caplog: pytest.LogCaptureFixture
+    path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.INFO)
     async with open_store(path, clock=SystemClock()) as store:
-        for number in range(30):
-            await store.create(f"/large/{number}", os.urandom(1_000_000))
+        await store.create("/one", b"1")
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Thorough))
     settings = SqliteSettings(check_limit_s=0.001)
     async with open_store(path, clock=SystemClock(), sqlite=settings) as store:
-        assert await store.get("/large/0")
+        assert await store.get("/one")
     assert "too large to be checked in time" in caplog.text
 
 
