@@ -11,6 +11,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
+from pathlib import Path
 from typing import Any
 
 from tests.pods import objects
@@ -332,7 +333,7 @@ class Place:
         joined = ("/bin/sh", "-c", 'exec "$@" 2>&1', "--") if errors_too else ()
         return commands.stream(
             *(*joined, self.home.kubectl, "--namespace", self.namespace, *words),
-            env=processes.plain_environment(KUBECONFIG=self.home.kubeconfig),
+            env=self._environment,
             timeout_s=LIMIT_S,
         )
 
@@ -353,16 +354,21 @@ class Place:
 
     async def kubectl(self, *words: str, stdin: str = "", check: bool = True) -> processes.Outcome:
         """The stock program, in this namespace."""
-        environment = processes.plain_environment(KUBECONFIG=self.home.kubeconfig)
         outcome = await processes.run(
             *(self.home.kubectl, "--namespace", self.namespace, *words),
             stdin=stdin,
             limit_s=LIMIT_S,
             check=False,
-            env=environment,
+            env=self._environment,
         )
         assert not check or outcome.code == 0, outcome.stderr
         return outcome
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        """What kubectl remembers of a server goes with its home."""
+        config = self.home.kubeconfig
+        return processes.plain_environment(KUBECONFIG=config, HOME=str(Path(config).parent))
 
 
 def _says(event: Object, reason: str, text: str) -> bool:

@@ -6,9 +6,10 @@ from tests.pods.place import Place
 
 
 async def test_the_life_of_a_pod_is_told(place: Place) -> None:
-    pod = await place.run(a_pod("told", POLITE))
+    # A node that has just been made fetches the image first, and tells of that in other words.
+    node = (await place.run(a_pod("before")))["spec"]["nodeName"]
+    pod = await place.run(a_pod("told", POLITE, nodeSelector={"kubernetes.io/hostname": node}))
     place_and_name = f"{place.namespace}/told"
-    node = pod["spec"]["nodeName"]
     expected = {
         "Scheduled": f"Successfully assigned {place_and_name} to {node}",
         "Pulled": f'Container image "{place.home.image}"',

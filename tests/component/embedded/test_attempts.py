@@ -1,6 +1,7 @@
 """Containers below their keeper: what they say, how they end, and who may end them."""
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -252,3 +253,44 @@ async def test_a_line_without_end_is_written_in_pieces(attempts: Path, keeper: K
     tags = [line.split(" ", 2)[1:] for line in lines(attempt)]
     assert [tag for tag, _ in tags] == ["P", "P", "F"]
     assert "".join(text for _, text in tags) == "x" * 40000 + "end"
+
+
+async def test_a_sandbox_that_was_killed_while_it_began_leaves_no_process_behind(
+    attempts: Path,
+) -> None:
+    """It waited for the word to go on, which nobody could give any more; a storm of kills found one in thousands."""
+    attempt = Attempt(attempts / "0")
+    attempt.folder.mkdir()
+    go, told = os.pipe(), os.pipe()
+    words = ["--unshare-user", "--unshare-pid", "--as-pid-1", "--ro-bind", "/", "/"]
+    between = ["--userns-block-fd", str(go[0]), "--info-fd", str(told[1])]
+    sandbox = await asyncio.create_subprocess_exec(
+        *("bwrap", *words, *between, "sleep", "1000"), pass_fds=(go[0], told[1])
+    )
+    try:
+        status = b""
+        while b"}" not in status:  # it is told in pieces
+            status += await asyncio.to_thread(os.read, told[0], 4096)
+        first = json.loads(status)["child-pid"]
+        pidfd = os.pidfd_open(first)
+    finally:
+        sandbox.kill()
+        await sandbox.wait()
+        for end in (*go, *told):
+            os.close(end)
+
+    def is_there() -> bool:
+        return Path(f"/proc/{first}").exists()
+
+    assert is_there()
+    for name in ("status.json", "started.json", "lock"):
+        (attempt.folder / name).touch()
+    (attempt.folder / "status.json").write_text(json.dumps({"child-pid": first}))
+
+    try:
+        assert (await attempt.ended()).is_lost
+        await until(lambda: not is_there())
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        os.close(pidfd)

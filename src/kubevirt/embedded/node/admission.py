@@ -17,7 +17,6 @@ from kubevirt.embedded.node import unsupported
 from kubevirt.embedded.node.policy import spec_of
 from kubevirt.embedded.node.seen import Verdict
 from kubevirt.embedded.scheduler import demand, wishes
-from kubevirt.embedded.scheduler.selecting import term_selects
 
 UNSUPPORTED: Final = "PodFeatureUnsupported"
 _ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  # compared, not bound
@@ -64,12 +63,7 @@ def _switches(pod: Pod) -> Iterator[tuple[str, str]]:
 
 
 def _elsewhere(pod: Pod, place: Place) -> Iterator[tuple[str, str]]:
-    labels = place.node.metadata.labels
-    fits = all(labels.get(key) == value for key, value in spec_of(pod).node_selector.items())
-    terms = wishes.required_nodes(pod)
-    if terms is not None:
-        fits = fits and any(term_selects(term, place.node) for term in terms)
-    if not fits:
+    if not wishes.takes_node(pod, place.node):
         yield (
             "NodeAffinity",
             "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",

@@ -32,14 +32,13 @@ from kubevirt.embedded.node.policy import all_containers
 from kubevirt.embedded.node.probes.asking import Asking, Target
 from kubevirt.embedded.node.probes.prober import Prober, has_probes
 from kubevirt.embedded.node.seen import Hook, Probed, Setback, Stopping, Tried
+from kubevirt.embedded.runtime import hearing
 from kubevirt.embedded.runtime.attempt import Attempt
 
 log = get_logger(__name__)
 
 _KILLED: Final = 137
 _LOCK_S: Final = 0.05
-_SIGNAL_S: Final = 0.02
-"""Between two looks whether a sandbox that has just begun has its first process."""
 _REFUSAL: Final = "UnexpectedAdmissionError"
 """Devices are not to be had: a kubelet does not let such a pod in, and whoever made it makes another."""
 _IMAGE_REASONS: Final = ("ErrImagePull", "ErrImageNeverPull", "InvalidImageName")
@@ -114,13 +113,11 @@ class PodContainers:
                 now = self._worker.parts.clock.now()
                 self._memory.change_stopping(name, number, asked_at=now)
                 number_of = self._stop_signal(name)
-                self._worker.begin(("term", name), lambda: self._signal(name, number, number_of))
+                self._worker.begin(("term", name), lambda: self._ask(name, number, number_of))
                 self._worker.poke()
             case Kill(container=name, number=number):
                 self._memory.change_stopping(name, number, is_killed=True)
-                self._worker.begin(
-                    ("kill", name), lambda: self._signal(name, number, signal.SIGKILL)
-                )
+                self._worker.begin(("kill", name), lambda: self._kill(name, number))
 
     def _container(self, name: str) -> Container:
         return next(each for each in all_containers(self._worker.pod) if each.name == name)
@@ -292,19 +289,14 @@ class PodContainers:
 
     async def end(self, attempt: Attempt) -> None:
         """At once, whatever it is."""
+        clock = self._worker.parts.clock
         while attempt.is_running:
-            await self._send(attempt, signal.SIGKILL)
-            await self._worker.parts.clock.sleep(_LOCK_S)
+            await hearing.send(attempt, signal.SIGKILL, clock)
+            await clock.sleep(_LOCK_S)
 
-    async def _signal(self, name: str, number: int, what: signal.Signals) -> None:
-        await self._send(self._attempt(name, number), what)
+    async def _ask(self, name: str, number: int, what: signal.Signals) -> None:
+        """Who does not hear it is killed when its time is up."""
+        await hearing.ask(self._attempt(name, number), what, self._worker.parts.clock)
 
-    async def _send(self, attempt: Attempt, what: signal.Signals) -> None:
-        """To the container's first process, which may be about to be there."""
-        while attempt.is_running:
-            with attempt.pinned() as pidfd:
-                if pidfd is not None:
-                    with suppress(ProcessLookupError):
-                        signal.pidfd_send_signal(pidfd, what)
-                    return
-            await self._worker.parts.clock.sleep(_SIGNAL_S)
+    async def _kill(self, name: str, number: int) -> None:
+        await hearing.send(self._attempt(name, number), signal.SIGKILL, self._worker.parts.clock)

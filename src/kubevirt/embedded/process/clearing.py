@@ -5,18 +5,22 @@ Containers end first, then what they stood on. Everything is found by the folder
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from contextlib import suppress
+from typing import Any, Final
 
 import msgspec
 
 from kubevirt.base.clock import Clock, SystemClock
-from kubevirt.base.errors import KubevirtError
+from kubevirt.base.errors import KubevirtError, Retry
 from kubevirt.base.log import get_logger
+from kubevirt.base.tasks import background
 from kubevirt.embedded.home import Home
 from kubevirt.embedded.network.switchboard import Switchboard
 from kubevirt.embedded.node.records import PodRecords
 from kubevirt.embedded.process import settings
 from kubevirt.embedded.programs import sighted
+from kubevirt.embedded.runtime import hearing
 from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.groups import Groups
 from kubevirt.embedded.storage.loop import IN_POD, LoopDevices
@@ -28,6 +32,8 @@ log = get_logger(__name__)
 GRACE_S = 30.0
 """Of a pod that does not say, as in Kubernetes."""
 _KILLED_S = 10.0
+_LOCK_S: Final = 0.05
+"""Between the end of a keeper and of its lock."""
 
 
 async def clear(home: Home, clock: Clock | None = None) -> None:
@@ -85,14 +91,22 @@ async def _end_pod(records: PodRecords, clock: Clock) -> None:
 
 
 async def _end(attempt: Attempt, grace_s: float, clock: Clock) -> None:
-    if not attempt.is_running:
+    asking = hearing.ask(attempt, signal.SIGTERM, clock)
+    if await _ends_by(asking, attempt, grace_s, clock):
         return
-    for number, limit_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, _KILLED_S)):
-        attempt.signal(number)
-        try:
-            async with clock.timeout(limit_s):
-                await attempt.ended()
-        except TimeoutError:
-            continue
-        return
-    log.warning("a container does not end", folder=str(attempt.folder))
+    killing = hearing.send(attempt, signal.SIGKILL, clock)
+    if not await _ends_by(killing, attempt, _KILLED_S, clock):
+        log.warning("a container does not end", folder=str(attempt.folder))
+
+
+async def _ends_by(
+    work: Coroutine[Any, Any, None], attempt: Attempt, limit_s: float, clock: Clock
+) -> bool:
+    with suppress(TimeoutError):
+        async with clock.timeout(limit_s), background(work):
+            while attempt.is_running:
+                with suppress(Retry):
+                    await attempt.ended()
+                    return True
+                await clock.sleep(_LOCK_S)
+    return not attempt.is_running

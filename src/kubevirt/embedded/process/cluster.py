@@ -73,6 +73,8 @@ class Cluster:
             await self._programs.stand_still()
         async with background(self._hurried(hurry)):
             await self._stop_pods(limit_s)
+        if self._programs:
+            await self._programs.leave_nodes()
         await self._networks.tear_down_all()
 
     async def _hurried(self, hurry: asyncio.Event) -> None:
@@ -185,9 +187,7 @@ def _identities(
 ) -> Identities:
     """With the administrator's kubeconfig, which changes with them."""
     nodes = {name: (str(network.node_address(name)), LOOPBACK) for name in settings.nodes}
-    known = Identities(
-        home.pki, root, settings.services, clock, nodes=nodes, is_separate=settings.is_separate
-    )
+    known = Identities(home.pki, root, settings.services, clock, nodes=nodes)
     own = kubeconfig.content(settings.url, known.authority, *known.administrator)
     with Root.open(home.path) as folder:
         folder.write("kubeconfig", kubeconfig.text(own))

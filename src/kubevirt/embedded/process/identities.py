@@ -73,12 +73,9 @@ _CLIENTS: Final = {
     VIRT_CONTROLLER: Wanted.client(_ACCOUNT + rights.CONTROLLER, _ACCOUNTS),
     VIRT_API_CALLING: Wanted.client(HANDLERS_CLIENT),
     VIRT_HANDLER_SERVING: Wanted.server("virt-handler", [f"virt-handler.{NAMESPACE}.svc"]),
-}
-_OF_SEPARATE: Final = {
     VIRT_API_SERVING: Wanted.server("virt-api", [f"virt-api.{NAMESPACE}.svc"]),
     VIRT_CONTROLLER_SERVING: Wanted.server("virt-controller", [f"virt-controller.{NAMESPACE}.svc"]),
 }
-"""What programs show at their ports that are processes of their own; tasks of ours have no such port."""
 _PROXIES: Final = "front-proxy-ca"
 _PROXY: Final = "front-proxy-client"
 _OWN_NAMES: Final = (
@@ -102,17 +99,14 @@ class Identities:
         clock: Clock,
         *,
         nodes: Mapping[str, Sequence[str]],
-        is_separate: bool = False,
     ) -> None:
         """`root` is the same folder, opened, and stays so. `services` is where the server's own Service
-        has its address; `nodes` have theirs, by name. `is_separate` is whether KubeVirt's programs are
-        processes of their own.
+        has its address; `nodes` have theirs, by name.
         """
         self._folder = folder
         self._trust = TrustFolder(root, str(folder))
         self._clock = clock
         self._nodes = nodes
-        self._wanted = _CLIENTS | (_OF_SEPARATE if is_separate else {})
         self._tokens = {handler_of(name): secrets.token_urlsafe(32) for name in nodes}
         hosts = (*_OWN_NAMES, str(next(ip_network(services).hosts())))
         wanted = Wanted.server("kube-apiserver", hosts)
@@ -125,7 +119,7 @@ class Identities:
     def _issue(self) -> bytes:
         """Whatever is missing or due. Who signs for proxies."""
         now, authority = self._clock.now(), self.serving.authority
-        for name, wanted in self._wanted.items():
+        for name, wanted in _CLIENTS.items():
             self._trust.certificate(name, wanted, authority, now)
         for name, addresses in self._nodes.items():
             wanted = Wanted.node(name, (name, *addresses))

@@ -8,6 +8,7 @@ place.py      what a home has for them
 programs.py   all of them, virt-api first
 kept.py       one that fails is started again, and does not end the others
 standing.py   what a user sees of it: the status of the KubeVirt object
+whereabouts.py  where they are found: virt-api, and the figures of each
 
 As tasks of the home's process:
 
@@ -21,7 +22,6 @@ command_lines.py  the words of it
 kubeconfigs.py    who each of them is
 child.py          a process that ends with the home's, and where its words go
 asking.py         whether it is ready
-whereabouts.py    where virt-api is found
 former_leader.py  the lease of a virt-controller that was killed
 sighted.py        which of them run, found by looking
 """

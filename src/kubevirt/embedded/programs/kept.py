@@ -23,7 +23,7 @@ Work = Callable[["Kept"], Awaitable[None]]
 
 
 class Kept:
-    """One of them. Its work says `at_work` when it can do something for others."""
+    """One of them. Its work says `at_work` when it can do something for others, and for as long as it can."""
 
     def __init__(self, name: str, work: Work, clock: Clock, changed: Callable[[], None]) -> None:
         self.name = name
@@ -49,6 +49,8 @@ class Kept:
             yield
         finally:
             self.is_at_work, self.pid = False, 0
+            if self._task is None or not self._task.cancelling():
+                self._changed()
 
     async def run(self) -> None:
         """Until cancelled."""

@@ -38,16 +38,11 @@ class Programs:
         self._news = asyncio.Event()
         self._api = self._kept("virt-api", ways.run_api)
         self._controller = self._kept("virt-controller", self._after_api(ways.run_controller))
-        self.all: Sequence[Kept] = (
-            self._api,
-            self._controller,
-            *(
-                self._kept(
-                    f"virt-handler of {node}", self._after_api(partial(ways.run_handler, node))
-                )
-                for node in place.nodes
-            ),
+        self._handlers = tuple(
+            self._kept(f"virt-handler of {node}", self._after_api(partial(ways.run_handler, node)))
+            for node in place.nodes
         )
+        self.all: Sequence[Kept] = (self._api, self._controller, *self._handlers)
         self._standing = Standing(client, self.all, self._news, place.clock)
 
     @asynccontextmanager
@@ -65,6 +60,12 @@ class Programs:
     async def stand_still(self) -> None:
         """Nothing is started any more: what ends from now on ends because the home does."""
         await self._controller.end()
+
+    async def leave_nodes(self) -> None:
+        """Each virt-handler marks its node as one without. That takes a network and virt-api, so both go after it."""
+        async with asyncio.TaskGroup() as tasks:
+            for each in self._handlers:
+                tasks.create_task(each.end())
 
     def _kept(self, name: str, work: Work) -> Kept:
         return Kept(name, work, self._place.clock, self._news.set)

@@ -35,6 +35,7 @@ from kubevirt.embedded.programs.command_lines import Standing
 from kubevirt.embedded.programs.kept import Kept
 from kubevirt.embedded.programs.kubeconfigs import Server
 from kubevirt.embedded.programs.place import Place
+from kubevirt.embedded.programs.whereabouts import Door
 from kubevirt.embedded.runtime.images import launcher
 from kubevirt.host.net.netns import Namespace
 from kubevirt.kube.client import Client
@@ -59,9 +60,12 @@ class Separate:
 
     @asynccontextmanager
     async def _found(self, standing: Standing) -> AsyncIterator[None]:
-        clock = self._place.clock
-        async with whereabouts.told(self._client, standing.address, standing.port, clock):
+        async with self._told(whereabouts.API, standing):
             yield
+
+    def _told(self, door: Door, standing: Standing) -> AbstractAsyncContextManager[None]:
+        clock = self._place.clock
+        return whereabouts.told(self._client, door, standing.address, standing.port, clock)
 
     async def run_controller(self, kept: Kept) -> None:
         await former_leader.give_back(self._client, self._place.home.id)
@@ -137,7 +141,7 @@ class Separate:
             async def serve() -> None:
                 async with asking.line(standing, program, place.clock) as line:
                     await asking.until_ready(line, standing.address, ports, place.clock)
-                    async with at(standing):
+                    async with at(standing), self._told(whereabouts.figures_of(name), standing):
                         with kept.at_work(process.pid):
                             await asking.until_silent(line, place.clock)
 

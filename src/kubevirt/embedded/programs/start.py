@@ -42,18 +42,16 @@ class Start:
 
     async def _ways(self, place: Place) -> Ways:
         """One of the two, and nothing of the other: each is a good deal to load."""
+        await whereabouts.forget_all(self._client)
         if self._is_separate:
             from kubevirt.embedded.programs.separate import Separate  # noqa: PLC0415  # loaded by now
 
             return Separate(place, self._client)
         from kubevirt.embedded.programs.together import Together  # noqa: PLC0415  # loaded by now
 
-        if (
-            place.home.programs.exists()
-        ):  # of a time when they were processes, and may have been killed
-            await whereabouts.forget(self._client)
+        if place.home.programs.exists():  # of a time when they were processes
             kubeconfigs.forget(place.home)
-        return Together(place)
+        return Together(place, self._client)
 
 
 async def _install(home: Home, known: Identities, client: Client, clock: Clock) -> Installed:

@@ -13,7 +13,8 @@ from typing import Final
 from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.base.log import DEFAULT_VERBOSITY
 from kubevirt.components.ground import verbosity
-from kubevirt.components.ground.configuration import LiveConfiguration, following
+from kubevirt.components.ground.configuration import following
+from kubevirt.components.ground.program import Ground
 from kubevirt.components.ground.tls import ClientTls, Files, ServerTls
 from kubevirt.components.handler.settings import PORT, HandlerSettings
 from kubevirt.components.virtapi.running import Settings as ApiSettings
@@ -22,17 +23,20 @@ from kubevirt.components.virtapi.serving import Doors
 from kubevirt.embedded.process.identities import (
     VIRT_API,
     VIRT_API_CALLING,
+    VIRT_API_SERVING,
     VIRT_CONTROLLER,
+    VIRT_CONTROLLER_SERVING,
     VIRT_HANDLER_SERVING,
     Identities,
     handler_of,
 )
-from kubevirt.embedded.programs import doors
+from kubevirt.embedded.programs import doors, whereabouts
 from kubevirt.embedded.programs.kept import Kept
 from kubevirt.embedded.programs.place import Place
 from kubevirt.embedded.runtime.images import launcher
-from kubevirt.kube.access.config import Config
 from kubevirt.kube.client import Client
+from kubevirt.kube.http.health import Health, telling
+from kubevirt.kube.metrics import Metrics
 from kubevirt.virt.install import front
 from kubevirt.virt.install.options import NAMESPACE
 
@@ -42,21 +46,33 @@ _HANDLER: Final = "kubevirt.components.handler.handler"
 
 
 class Together:
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, client: Client) -> None:
+        """`client` may do everything: it says where figures are."""
         self._place = place
+        self._client = client
 
     async def run_api(self, kept: Kept) -> None:
         place, known = self._place, self._place.known
         path = place.home.path / "virt-api.sock"
         calling = ClientTls(known.authority_file, _files(known, VIRT_API_CALLING))
-        settings = ApiSettings(doors=Doors(socket=path), handler_tls=calling.context)
-        async with (
-            self._standing_on(known.config(VIRT_API, place.url)) as (client, configuration),
-            serving_api(settings, client=client, clock=place.clock, configuration=configuration),
-            self._reached(path),
-        ):
-            configuration.add_listener(self._follow_verbosity)
-            await _stay(kept)
+        async with self._ground(kept, VIRT_API, VIRT_API_SERVING) as ground:
+            settings = ApiSettings(
+                doors=Doors(socket=path),
+                handler_tls=calling.context,
+                metrics=ground.metrics,
+                health=ground.health,
+            )
+            async with (
+                serving_api(
+                    settings,
+                    client=ground.client,
+                    clock=place.clock,
+                    configuration=ground.configuration,
+                ),
+                self._reached(path),
+            ):
+                ground.configuration.add_listener(self._follow_verbosity)
+                await _stay(kept)
 
     def _follow_verbosity(self, now: KubeVirtConfiguration) -> None:
         """Whoever is to say the most decides: there is one log for all."""
@@ -87,11 +103,12 @@ class Together:
         settings = ControllerSettings(
             launcher_image=launcher.NAME, identity=f"embedded_{place.home.id}"
         )
-        config = place.known.config(VIRT_CONTROLLER, place.url)
-        async with self._standing_on(config) as (client, configuration):
-            controller = VirtController(client, place.clock, configuration, settings)
-            with kept.at_work():
-                await controller.run()
+        async with self._ground(kept, VIRT_CONTROLLER, VIRT_CONTROLLER_SERVING) as ground:
+            controller = VirtController(
+                ground.client, place.clock, ground.configuration, settings, at_work=kept.at_work
+            )
+            controller.show(ground.metrics, ground.health)
+            await controller.run()
 
     async def run_handler(self, node: str, kept: Kept) -> None:
         place, known = self._place, self._place.known
@@ -110,12 +127,14 @@ class Together:
         called = ServerTls(
             _files(known, VIRT_HANDLER_SERVING), clients=known.authority_file, is_demanding=True
         )
-        config = known.config(handler_of(node), place.url)
-        async with self._standing_on(config) as (client, configuration):
-            configuration.add_listener(called.follow)
+        async with self._ground(
+            kept, "virt-handler", VIRT_HANDLER_SERVING, handler_of(node)
+        ) as ground:
+            ground.configuration.add_listener(called.follow)
             async with handler.serving(
-                settings, client, configuration, place.clock, tls=called.context
+                settings, ground.client, ground.configuration, place.clock, tls=called.context
             ) as running:
+                running.show(ground.metrics, ground.health)
                 if not network.namespace:
                     await _stay(kept)
                     return
@@ -123,10 +142,35 @@ class Together:
                     await _stay(kept)
 
     @asynccontextmanager
-    async def _standing_on(self, config: Config) -> AsyncIterator[tuple[Client, LiveConfiguration]]:
-        clock = self._place.clock
-        async with Client(config, clock=clock) as client, following(client, clock) as configuration:
-            yield client, configuration
+    async def _ground(
+        self, kept: Kept, program: str, shown: str, name: str = ""
+    ) -> AsyncIterator[Ground]:
+        """What a program stands on, and who tells how it is: at a port of the first node, with a certificate of its own."""
+        place, clock = self._place, self._place.clock
+        name = name or program
+        config = place.known.config(name, place.url)
+        metrics, health = Metrics(), Health()
+        tls = ServerTls(_files(place.known, shown))
+        address = place.networks.node(place.nodes[0]).address
+        async with (
+            Client(config, clock=clock) as client,
+            following(client, clock) as configuration,
+            telling(metrics, health, host=address, port=0, tls=tls.context) as port,
+            whereabouts.told(self._client, whereabouts.figures_of(name), address, port, clock),
+        ):
+            configuration.add_listener(tls.follow)
+            metrics.add_traffic(client.traffic)
+            health.add("start", lambda: "" if kept.is_at_work else "not at work yet")
+            metrics.add_readiness(program, lambda: not health.trouble)
+            yield Ground(
+                client=client,
+                clock=clock,
+                configuration=configuration,
+                namespace=NAMESPACE,
+                metrics=metrics,
+                health=health,
+                tls=tls,
+            )
 
 
 async def _loaded(module: str) -> None:

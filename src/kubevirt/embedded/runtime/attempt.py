@@ -159,13 +159,28 @@ class Attempt:
         ending = self.ending
         if ending is None:
             raise Retry(f"the keeper of {self.folder} is gone, and its lock is not free yet")
+        if ending.is_lost:
+            self._end_orphan()
         return ending
 
-    def signal(self, number: signal.Signals) -> None:
-        """To the container's first process, if it is still there."""
+    def _end_orphan(self) -> None:
+        """A sandbox that was killed while it let its first process begin leaves that behind: it waits for the word to
+        go on, for ever, and never becomes the container's command.
+        """
+        first = self.first_process
+        with _pidfd(first) as pidfd:
+            if pidfd is not None and first is not None and _is_orphan_of_sandbox(first):
+                with suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+
+    def signal(self, number: signal.Signals) -> bool:
+        """To the container's first process; False if that is not there, or not yet."""
         with self.pinned() as pidfd:
-            if pidfd is not None:
+            if pidfd is None:
+                return False
+            with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(pidfd, number)
+            return True
 
     def end_input(self) -> None:
         """Nobody will say anything any more: it sees the end when the last who is attached has gone."""
@@ -173,10 +188,15 @@ class Attempt:
             if pidfd is not None and self.container.has_input:
                 signal.pidfd_send_signal(pidfd, signal.SIGUSR1)
 
+    @property
+    def first_process(self) -> int | None:
+        """Its number, which may be another's once the container has ended: see `pinned`."""
+        return self._told_by_sandbox("child-pid")
+
     @contextmanager
     def pinned(self) -> Iterator[int | None]:
         """A pidfd of the container's first process: the number may be another's by now, this is not."""
-        started, first = self._started(), self._told_by_sandbox("child-pid")
+        started, first = self._started(), self.first_process
         with _pidfd(first if started else None) as pidfd:
             is_it = started and first and _parent_of(first) == started.sandbox
             yield pidfd if is_it and self.is_running else None
@@ -187,7 +207,7 @@ class Attempt:
         joined it there would be in a place that still shows the machine.
         """
         with self.pinned() as pidfd:
-            first = self._told_by_sandbox("child-pid")
+            first = self.first_process
             return pidfd is not None and first is not None and not _is_keeper(first)
 
     @contextmanager
@@ -241,6 +261,25 @@ def _is_keeper(pid: int) -> bool:
     """It has the keeper's program open, which the last step into the sandbox closes."""
     with suppress(OSError):
         return str(Path(f"/proc/{pid}/fd/{files.SELF}").readlink()).startswith("/memfd:keeper")
+    return False
+
+
+def _is_orphan_of_sandbox(pid: int) -> bool:
+    """Its program is still bubblewrap's, and it is the first of a namespace, but below no bubblewrap: no living
+    container looks like this, whoever has the number by now.
+    """
+    with suppress(OSError):
+        status = Path(f"/proc/{pid}/status").read_text()
+        (numbers,) = (line.split()[1:] for line in status.splitlines() if line.startswith("NSpid:"))
+        is_first = len(numbers) > 1 and numbers[-1] == "1"
+        parent = _parent_of(pid)
+        return is_first and _is_sandbox(pid) and (parent is None or not _is_sandbox(parent))
+    return False
+
+
+def _is_sandbox(pid: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/exe").readlink().name == "bwrap"
     return False
 
 

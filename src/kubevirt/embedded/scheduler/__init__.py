@@ -3,6 +3,7 @@
     demand.py       what a pod asks for
     wishes.py       what it says about where it wants to run
     tolerations.py  what it puts up with
+    spreading.py    how evenly pods are spread over parts of the cluster
     neighbours.py   which pods are near a place
     storage.py      claims, the volumes they have or could have
     selecting.py    labels and fields against selectors

@@ -9,16 +9,14 @@ from typing import Final
 from kubevirt.api.core.node import Taint
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.quantity import ZERO
-from kubevirt.embedded.scheduler import demand, storage, wishes
+from kubevirt.embedded.scheduler import demand, spreading, storage, wishes
 from kubevirt.embedded.scheduler.cluster import Cluster, Place
 from kubevirt.embedded.scheduler.demand import spec_of
 from kubevirt.embedded.scheduler.neighbours import is_first, is_near, is_same_place, means
-from kubevirt.embedded.scheduler.selecting import term_selects
-from kubevirt.embedded.scheduler.tolerations import is_tolerated
+from kubevirt.embedded.scheduler.tolerations import is_tolerated, keeps_out
 
 UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
 _ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  # compared, not bound
-_KEEPS_OUT: Final = ("NoSchedule", "NoExecute")
 
 
 def reasons(pod: Pod, place: Place, cluster: Cluster) -> list[str]:
@@ -41,19 +39,12 @@ def _named(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
 
 
 def _tainted(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
-    tolerations = spec_of(pod).tolerations
-    keeping = [each for each in place.node.spec.taints if each.effect in _KEEPS_OUT]
-    if any(not is_tolerated(each, tolerations) for each in keeping):
+    if keeps_out(place.node, spec_of(pod).tolerations):
         yield "node(s) had untolerated taint(s)"
 
 
 def _elsewhere(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
-    labels = place.node.metadata.labels
-    fits = all(labels.get(key) == value for key, value in spec_of(pod).node_selector.items())
-    terms = wishes.required_nodes(pod)
-    if terms is not None:
-        fits = fits and any(term_selects(term, place.node) for term in terms)
-    if not fits:
+    if not wishes.takes_node(pod, place.node):
         yield "node(s) didn't match Pod's node affinity/selector"
 
 
@@ -120,5 +111,5 @@ def _neighbours(pod: Pod, place: Place, cluster: Cluster) -> Iterator[str]:
 _Look = Callable[[Pod, Place, Cluster], Iterator[str]]
 _LOOKS: Final[Sequence[_Look]] = (
     *(_cordoned, _named, _tainted, _elsewhere, _ports, _room),
-    *(_exclusive_claims, _volumes, _neighbours),
+    *(_exclusive_claims, _volumes, spreading.reasons, _neighbours),
 )

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from kubevirt.api.core.pod import Pod
 from kubevirt.api.core.scheduling import PodAffinityTerm
-from kubevirt.api.meta import LabelSelector, LabelSelectorRequirement
 from kubevirt.embedded.scheduler.cluster import Cluster, Place
-from kubevirt.embedded.scheduler.selecting import Labels, selects
+from kubevirt.embedded.scheduler.selecting import narrowed, selects
 
 
 def is_near(term: PodAffinityTerm, pod: Pod, place: Place, cluster: Cluster) -> bool:
@@ -47,20 +46,7 @@ def means(term: PodAffinityTerm, owner: Pod, other: Pod, cluster: Cluster) -> bo
         or (not term.namespaces and term.namespace_selector is None and namespace == home)
     )
     own = owner.metadata.labels
-    return is_there and selects(_with_own_labels(term, own), other.metadata.labels)
-
-
-def _with_own_labels(term: PodAffinityTerm, own: Labels) -> LabelSelector | None:
-    selector = term.label_selector
-    if selector is None:
-        return None
-    more = [
-        LabelSelectorRequirement(key=key, operator=operator, values=(own[key],))
-        for operator, keys in (("In", term.match_label_keys), ("NotIn", term.mismatch_label_keys))
-        for key in keys
-        if key in own
-    ]
-    return LabelSelector(
-        match_labels=selector.match_labels,
-        match_expressions=(*selector.match_expressions, *more),
+    selector = narrowed(
+        term.label_selector, own, same=term.match_label_keys, other=term.mismatch_label_keys
     )
+    return is_there and selects(selector, other.metadata.labels)

@@ -7,8 +7,8 @@ Decisions are made one after the other, in order of importance, each against wha
 Carrying them out needs the server's answer, so that happens beside, many at a time (`binding.py`). A pod
 that fits nowhere is told once and waits for a change that could help it.
 
-Not here: preemption (nobody is evicted for the sake of somebody else), spreading over topologies, and
-volumes that pods bring along (`ephemeral`).
+Not here: preemption (nobody is evicted for the sake of somebody else), and volumes that pods bring along
+(`ephemeral`).
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -139,7 +139,7 @@ class Scheduler:
         if isinstance(decision, Chosen):
             node = self._ledger.node(decision.node)
             self._ledger.assume(pod, decision.node)
-            self._wake(_wants_neighbours)
+            self._wake(_counts_others)
             self._refusals.pop(key, None)
             self._placements[key] = Placement(
                 pod=pod,
@@ -212,8 +212,8 @@ class Scheduler:
             is_new = self._ledger.put(pod, node)
             if not is_new and change.old and _matters(change.old) != _matters(pod):
                 self._wake()
-            elif is_new:
-                self._wake(_wants_neighbours)
+            elif is_new or _begins_to_go(change):
+                self._wake(_counts_others)
         elif is_ours_to_place(pod):
             self._look_again(self._waiting.put(pod))
         else:
@@ -278,8 +278,16 @@ def _has_claims(pod: Pod) -> bool:
     return bool(claim_keys(pod))
 
 
-def _wants_neighbours(pod: Pod) -> bool:
-    return bool(wishes.required_neighbours(pod))
+def _begins_to_go(change: Change[Pod]) -> bool:
+    old, new = change.old, change.new
+    return bool(
+        old and new and not old.metadata.deletion_timestamp and new.metadata.deletion_timestamp
+    )
+
+
+def _counts_others(pod: Pod) -> bool:
+    """Whether it may fit because others came somewhere, or are on their way out."""
+    return bool(wishes.required_neighbours(pod) or wishes.required_spread(pod))
 
 
 def _minds_neighbours(pod: Pod) -> bool:

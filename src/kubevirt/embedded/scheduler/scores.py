@@ -6,11 +6,13 @@ from kubevirt.embedded.scheduler import demand, wishes
 from kubevirt.embedded.scheduler.cluster import Cluster, Place
 from kubevirt.embedded.scheduler.neighbours import is_near
 from kubevirt.embedded.scheduler.selecting import term_selects
+from kubevirt.embedded.scheduler.spreading import crowd
 
 
 def score(pod: Pod, place: Place, cluster: Cluster) -> tuple[int, float]:
     """The larger, the better."""
-    return _wishes(pod, place) + _company(pod, place, cluster), _free_share(pod, place)
+    wished = _wishes(pod, place) + _company(pod, place, cluster)
+    return wished - crowd(pod, place, cluster), _free_share(pod, place)
 
 
 def _wishes(pod: Pod, place: Place) -> int:

@@ -1,10 +1,10 @@
 """Labels and fields against selectors."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from kubevirt.api.core.node import Node
 from kubevirt.api.core.scheduling import NodeSelectorRequirement, NodeSelectorTerm
-from kubevirt.api.meta import LabelSelector
+from kubevirt.api.meta import LabelSelector, LabelSelectorRequirement
 
 Labels = Mapping[str, str]
 
@@ -15,6 +15,28 @@ def selects(selector: LabelSelector | None, labels: Labels) -> bool:
         return False
     return all(labels.get(key) == value for key, value in selector.match_labels.items()) and all(
         _holds(each.operator, each.key, each.values, labels) for each in selector.match_expressions
+    )
+
+
+def narrowed(
+    selector: LabelSelector | None,
+    own: Labels,
+    *,
+    same: Iterable[str] = (),
+    other: Iterable[str] = (),
+) -> LabelSelector | None:
+    """To those whose values of these labels are the same as one's own, or others."""
+    if selector is None:
+        return None
+    more = [
+        LabelSelectorRequirement(key=key, operator=operator, values=(own[key],))
+        for operator, keys in (("In", same), ("NotIn", other))
+        for key in keys
+        if key in own
+    ]
+    return LabelSelector(
+        match_labels=selector.match_labels,
+        match_expressions=(*selector.match_expressions, *more),
     )
 
 

@@ -63,6 +63,47 @@ async def test_a_container_is_asked_to_end_and_may_say_goodbye(world: World) -> 
         await until(lambda: not attempt.folder.exists())
 
 
+async def test_a_container_that_has_only_begun_is_asked_as_soon_as_it_listens(
+    world: World,
+) -> None:
+    """The kernel drops what the first process of a container has made no provision for; it was then waited for in vain."""
+    late = "while ! test -e /tmp/go; do sleep 0.02; done; trap 'exit 5' TERM; while :; do sleep 0.05; done"
+    hook = {
+        "preStop": {
+            "exec": {"command": ["sh", "-c", "(sleep 0.7; touch /tmp/go) >/dev/null 2>&1 &"]}
+        }
+    }
+    async with world.node():
+        await world.create(
+            a_pod("web", late, main={"lifecycle": hook}, terminationGracePeriodSeconds=600)
+        )
+        await world.until("web", is_ready)
+
+        last = await deleted(world, "web")
+
+        assert ended(last).exit_code == 5
+
+
+async def test_a_container_that_waits_for_signals_without_a_handler_is_asked_once(
+    world: World,
+) -> None:
+    """As a launcher does: it was not seen to listen, so it was never asked, and its guest was killed in the end."""
+    waiter = (
+        "import signal as s, time\n"
+        "s.pthread_sigmask(s.SIG_BLOCK, [15])\n"
+        "print('here', flush=True)\n"
+        "s.sigwait([15])\n"
+        "raise SystemExit(6 if s.sigtimedwait([15], 2) else 5)\n"
+    )
+    async with world.node():
+        main = {"command": ["python3", "-S", "-c", waiter]}
+        await world.create(a_pod("web", main=main, terminationGracePeriodSeconds=600))
+        found = await world.until("web", is_ready)
+        await until(lambda: "here" in world.log(found))
+
+        assert ended(await deleted(world, "web")).exit_code == 5
+
+
 async def test_a_container_that_does_not_listen_is_killed_when_its_time_is_up(
     world: World,
 ) -> None:

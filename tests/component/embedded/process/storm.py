@@ -5,16 +5,24 @@ known without asking anybody. After the storm the home is held to it.
 """
 
 import asyncio
+import json
 import random
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
+
+from tests.component.embedded.process.leftovers import said
+from tests.component.embedded.process.pods import is_ready
 
 from kubevirt.api import scheme
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.errors import Retry
+from kubevirt.embedded.home import Home
+from kubevirt.embedded.network.services.rules import HAIRPINS
+from kubevirt.embedded.network.settings import NetworkSettings
 from kubevirt.kube.access import kubeconfig
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import ApiError, NotFound
@@ -25,6 +33,9 @@ STAYS, ENDS, COMES_BACK = "stays", "ends", "comes-back"
 CODE = 7
 RETURNS = 2
 """How often a container that fails is started again before it stays."""
+LABELS = {"app": "storm"}
+SERVICE = {"metadata": {"name": "storm"}, "spec": {"selector": LABELS, "ports": [{"port": 80}]}}
+"""All pods stand behind it."""
 
 
 @dataclass
@@ -48,6 +59,7 @@ class Storm:
     async def blow(self) -> None:
         """Makes and deletes pods until it is cancelled; a server that is away is asked again."""
         async with self.client() as client:
+            await client.create(scheme.SERVICES.raw, SERVICE, NAMESPACE)
             while True:
                 try:
                     await self._step(client)
@@ -88,7 +100,7 @@ class Storm:
         if what != STAYS:
             container["command"] = ["sh", "-c", f"echo $$ >> /marks/{name}; {rest}"]
         return {
-            "metadata": {"name": name},
+            "metadata": {"name": name, "labels": LABELS},
             "spec": {
                 "containers": [container],
                 "restartPolicy": "Never" if what == ENDS else "Always",
@@ -146,6 +158,23 @@ class Storm:
                 ended = status.state.terminated if status.state else None
                 if ended is None or ended.exit_code != CODE:
                     yield f"{name} ended with {CODE}, and told is {ended}"
+
+
+def served(found: dict[str, Pod]) -> set[str]:
+    """Addresses that the Service should lead to."""
+    return {pod.status.pod_ip or "" for pod in found.values() if is_ready(pod)}
+
+
+def led_to(home: Home) -> set[str]:
+    """Addresses of pods that the kernel leads the caller of a Service to: those that may call themselves by one."""
+    choices = home.choices
+    network = NetworkSettings(
+        folder=home.path, api_port=0, home_id=home.id, pods=choices.pods, services=choices.services
+    )
+    listed = json.loads(said("nft", "-j", "list", "set", "inet", network.table, HAIRPINS))
+    [found] = [each["set"] for each in listed["nftables"] if "set" in each]
+    addresses = {IPv4Address(each["concat"][0]) for each in found.get("elem", [])}
+    return {f"{each}" for each in addresses if network.first_pod <= each in network.pod_range}
 
 
 def sandboxes(home: Path) -> set[str]:

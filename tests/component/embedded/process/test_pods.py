@@ -100,6 +100,27 @@ async def test_down_after_a_kill_leaves_nothing_behind(virtctl: Virtctl) -> None
     assert left_of(virtctl.home.path, home_id) == []
 
 
+async def test_down_after_a_kill_asks_a_container_that_does_not_listen_yet(
+    virtctl: Virtctl,
+) -> None:
+    """It was asked once, did not hear it, and was killed at the end of its grace period."""
+    late = "sleep 3; trap 'exit 5' TERM; while :; do sleep 0.05; done"
+    virtctl.up()
+    async with api(virtctl) as client:
+        wanted = pod("late", late, policy="Never", terminationGracePeriodSeconds=60)
+        await client.create(PODS, wanted, "default")
+        await ready(client, "late")
+    virtctl.kill()
+    assert virtctl("down").code == 0
+    assert virtctl("up").code == 0
+    async with api(virtctl) as client:
+        ended = await until(client, "late", lambda found: found.status.phase != "Running")
+    state = status_of(ended).state
+    assert state is not None
+    assert state.terminated is not None
+    assert state.terminated.exit_code == 5
+
+
 async def test_a_second_signal_waits_for_no_grace_period(virtctl: Virtctl) -> None:
     virtctl.up()
     async with api(virtctl) as client:

@@ -1,4 +1,6 @@
-"""A home whose process is killed at any moment: its pods are neither lost nor doubled nor forgotten."""
+"""A home whose process is killed at any moment: its pods are neither lost nor doubled nor forgotten, and the rules of its
+network are those that they need.
+"""
 
 import asyncio
 import random
@@ -7,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from tests.component.apiserver.conftest import soak
 from tests.component.embedded.process.conftest import LIMIT_S, Virtctl
-from tests.component.embedded.process.storm import Storm, sandboxes
+from tests.component.embedded.process.storm import Storm, led_to, sandboxes, served
 
 from clusterup import waiting
 from kubevirt.base.log import get_logger
@@ -43,6 +45,10 @@ async def test_whoever_kills_the_process_at_any_moment_costs_no_pod_anything(
     alive = {pod.metadata.uid for pod in found.values() if pod.status.phase == "Running"}
     # A container's end is told by its keeper, which goes a moment later.
     await waiting.until(are_all(virtctl, alive), limit_s=LIMIT_S, what=f"only {alive} run; {told}")
+    addresses = served(found)
+    assert addresses, told
+    led = leads_to(virtctl, addresses)
+    await waiting.until(led, limit_s=LIMIT_S, what=f"the Service leads to {addresses}; {told}")
     assert (await asyncio.to_thread(virtctl, "down")).code == 0
     assert not sandboxes(virtctl.home.path)
 
@@ -50,5 +56,12 @@ async def test_whoever_kills_the_process_at_any_moment_costs_no_pod_anything(
 def are_all(virtctl: Virtctl, alive: set[str]) -> Callable[[], Awaitable[bool]]:
     async def look() -> bool:
         return await asyncio.to_thread(sandboxes, virtctl.home.path) == alive
+
+    return look
+
+
+def leads_to(virtctl: Virtctl, addresses: set[str]) -> Callable[[], Awaitable[bool]]:
+    async def look() -> bool:
+        return await asyncio.to_thread(led_to, virtctl.home) == addresses
 
     return look

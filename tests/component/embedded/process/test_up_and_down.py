@@ -37,6 +37,7 @@ async def test_what_was_made_is_there_after_a_restart_at_the_same_address(virtct
     done = virtctl.up()
     assert done.out == ""
     assert "API server: https://127.0.0.1:" in done.err
+    assert done.err.endswith(f"virtctl down --home {virtctl.home.path}\n")
     url = _url(virtctl)
     async with client(virtctl.home.kubeconfig) as api:
         await api.create(NAMESPACES, {"metadata": {"name": "kept"}})

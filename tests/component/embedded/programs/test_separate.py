@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 from tests.component.embedded.process.leftovers import left_of
+from tests.component.embedded.programs.figures import until_told
 from tests.e2e.vms.place import Place
 
 from guestimage.image import Images
@@ -118,6 +119,12 @@ async def test_each_is_a_process_with_a_number_that_a_user_sees(
     assert all((home.path / "programs" / f"{name}.log").stat().st_size for name in own)
 
 
+async def test_each_tells_how_it_is_where_its_service_says(home: TrialHome, api: Client) -> None:
+    for name in ACCOUNTS:
+        program = "_".join(name.split("-")[:2])
+        await until_told(api, Home(home.path), name, [f"kubevirt_{program}_ready_status 1.0"])
+
+
 @pytest.mark.usefixtures("api")
 async def test_each_has_the_name_and_the_rights_of_its_service_account(home: TrialHome) -> None:
     for name, account in ACCOUNTS.items():
@@ -146,6 +153,32 @@ async def test_nothing_is_left_of_one_that_died_and_its_choice_is_kept(
     said = home.virtctl("up", "--no-merge-kubeconfig")
     assert said.code == 0, said.err
     await at_work(api, before)
+
+
+async def test_a_home_that_goes_down_marks_its_nodes_as_without_virt_handlers(
+    home: TrialHome, api: Client
+) -> None:
+    """The network went first, so that nobody heard of it, and going down took five seconds longer."""
+    before = set(processes(home).values())
+    assert home.virtctl("down").code == 0
+    lines = Home(home.path).audit_log.read_text().splitlines()
+    said = home.virtctl("up", "--no-merge-kubeconfig")
+    assert said.code == 0, said.err
+    await at_work(api, before)
+    writes = [each for each in map(json.loads, lines) if _is_mark(each)]
+    last = {each["objectRef"]["name"]: each for each in writes}
+    assert set(last) == {"node01", "node02"}
+    for each in last.values():
+        assert each["responseStatus"]["code"] == 200
+        labels = each["requestObject"]["metadata"]["labels"]
+        assert labels["kubevirt.io/schedulable"] == "false"
+
+
+def _is_mark(event: dict[str, Any]) -> bool:
+    """Whoever asks for health or metrics asks for no object."""
+    user: str = event["user"]["username"]
+    about = event.get("objectRef", {})
+    return about.get("resource") == "nodes" and user.endswith(":kubevirt-handler")
 
 
 async def test_a_guest_outlives_every_program_and_the_home(home: TrialHome, api: Client) -> None:

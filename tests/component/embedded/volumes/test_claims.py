@@ -1,5 +1,6 @@
 """Claims of pods, on real folders and real loop devices."""
 
+import os
 import stat
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -154,17 +155,35 @@ async def test_a_disk_is_a_device_that_all_its_pods_share(
     pods = [await a_pod_on_disk(provided, each, "disk") for each in ("first", "second")]
     for pod in pods:
         await volumes.prepare(pod)
-    device, same = (device_of(volumes, pod) for pod in pods)
-    assert device == same
-    write(device, b"written")
     link = provided.folder(pods[0]) / "volumeDevices/kubernetes.io~local-volume" / name
-    assert link.readlink() == device
+    device = link.readlink()
+    nodes = [device_of(volumes, pod) for pod in pods]
+    assert [each.stat().st_rdev for each in nodes] == [device.stat().st_rdev] * 2
+    write(nodes[0], b"written")
 
     await volumes.tear_down(pods[0].metadata.uid)
     assert provided.loops.find(file) == device
     await volumes.tear_down(pods[1].metadata.uid)
     assert provided.loops.find(file) is None
     assert file.read_bytes()[:7] == b"written"
+
+
+@needs_loops
+async def test_a_disk_may_be_given_to_a_container_and_the_machines_stays_as_it_is(
+    provided: World, volumes: Volumes
+) -> None:
+    """The container had the machine's own node: virt-handler could not give a launcher its disk."""
+    name = await a_claim(provided, "disk", volumeMode="Block")
+    pod = await a_pod_on_disk(provided, "web", "disk")
+    await volumes.prepare(pod)
+    device = provided.loops.find(provided.provisioned / name)
+    assert device is not None
+    before, node = device.stat(), device_of(volumes, pod)
+    assert (node.stat().st_mode, node.stat().st_gid) == (before.st_mode, before.st_gid)
+    os.chown(node, 107, 107)
+    assert device.stat().st_uid == before.st_uid
+    await volumes.tear_down(pod.metadata.uid)
+    assert not provided.folder(pod).exists()
 
 
 @needs_loops

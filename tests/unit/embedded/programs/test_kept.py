@@ -56,12 +56,32 @@ async def test_one_that_worked_for_long_is_started_again_at_once(clock: Clock) -
 
 
 async def test_what_is_wrong_is_said_until_it_is_mended(clock: Clock) -> None:
-    heard: list[str] = []
+    heard: list[tuple[bool, str]] = []
     program = Program(clock, failures=1, lasts_s=1)
-    kept = Kept("virt-api", program, clock, lambda: heard.append(kept.trouble))
+    kept = Kept("virt-api", program, clock, lambda: heard.append((kept.is_at_work, kept.trouble)))
     async with background(kept.run()):
         await clock.sleep(10)
-    assert heard == ["", "the line is cut", ""]
+        assert heard == [(True, ""), (False, ""), (False, "the line is cut"), (True, "")]
+    assert len(heard) == 4, "an end that was wanted is no news"
+
+
+async def test_one_that_can_do_nothing_for_a_while_is_not_at_work(clock: Clock) -> None:
+    """As a virt-controller that does not lead any more."""
+    heard: list[bool] = []
+
+    async def leads_and_loses(kept: Kept) -> None:
+        with kept.at_work():
+            await clock.sleep(5)
+        await clock.sleep(5)
+        with kept.at_work():
+            await asyncio.Event().wait()
+
+    kept = Kept("virt-controller", leads_and_loses, clock, lambda: heard.append(kept.is_at_work))
+    async with background(kept.run()):
+        await clock.sleep(7)
+        assert heard == [True, False]
+        await clock.sleep(7)
+        assert heard == [True, False, True]
 
 
 async def test_a_program_that_ends_by_itself_has_failed_too(clock: Clock) -> None:

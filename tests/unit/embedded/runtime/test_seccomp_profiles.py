@@ -8,7 +8,8 @@ import pytest
 
 from kubevirt.base.errors import UserError
 from kubevirt.embedded.runtime import capabilities
-from kubevirt.embedded.runtime.seccomp import default, localhost
+from kubevirt.embedded.runtime.seccomp import localhost
+from kubevirt.host import runtime_default
 from kubevirt.host.seccomp import (
     ALLOW,
     KILL_PROCESS,
@@ -34,12 +35,12 @@ def action(profile: Profile, call: str) -> int:
 
 @pytest.mark.parametrize("call", DANGEROUS)
 def test_what_changes_the_machine_is_refused(call: str) -> None:
-    assert action(default.profile(capabilities.DEFAULT), call) == fails_with(errno.EPERM)
+    assert action(runtime_default.profile(capabilities.DEFAULT), call) == fails_with(errno.EPERM)
 
 
 @pytest.mark.parametrize("call", ["clone3", "io_uring_setup", "vm86", "what_comes_next"])
 def test_what_is_on_no_list_is_not_there(call: str) -> None:
-    assert action(default.profile(capabilities.DEFAULT), call) == fails_with(errno.ENOSYS)
+    assert action(runtime_default.profile(capabilities.DEFAULT), call) == fails_with(errno.ENOSYS)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_what_is_on_no_list_is_not_there(call: str) -> None:
     [("SYS_ADMIN", "mount"), ("SYS_MODULE", "init_module"), ("SYS_BOOT", "reboot"), ("BPF", "bpf")],
 )
 def test_a_capability_brings_its_calls_and_no_other(capability: str, call: str) -> None:
-    profile = default.profile({*capabilities.DEFAULT, capability})
+    profile = runtime_default.profile({*capabilities.DEFAULT, capability})
 
     assert action(profile, call) == ALLOW
     assert action(profile, "keyctl") == fails_with(errno.EPERM)
@@ -58,7 +59,7 @@ def test_a_capability_brings_its_calls_and_no_other(capability: str, call: str) 
 
 def test_every_call_has_one_fate() -> None:
     for given in ((), capabilities.DEFAULT, capabilities.NAMES):
-        profile = default.profile(given)
+        profile = runtime_default.profile(given)
         for rule in profile.rules:
             for call in rule.names:
                 action(profile, call)
@@ -66,7 +67,7 @@ def test_every_call_has_one_fate() -> None:
 
 @pytest.mark.parametrize("given", [(), capabilities.DEFAULT, capabilities.NAMES])
 def test_what_is_decided_becomes_a_program_that_the_kernel_takes(given: tuple[str, ...]) -> None:
-    program = compiled(default.profile(given))
+    program = compiled(runtime_default.profile(given))
 
     assert len(program) % 8 == 0
     assert 0 < len(program) // 8 < 1000

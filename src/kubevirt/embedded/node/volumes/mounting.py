@@ -7,12 +7,13 @@ from typing import Final
 from kubevirt.api.core.container import Container, VolumeMount
 from kubevirt.base.errors import KubevirtError, UserError
 from kubevirt.embedded.node.neighbours import NotNow
-from kubevirt.embedded.node.volumes import sub_path
+from kubevirt.embedded.node.volumes import disks, sub_path
 from kubevirt.embedded.node.volumes.source import Source
 from kubevirt.embedded.runtime.container import Mount
 
 REASON: Final = "CreateContainerConfigError"
 _PARTS: Final = "volume-subpaths"
+_NODES: Final = "volumeDevices/nodes"
 
 
 def mounts(
@@ -27,7 +28,8 @@ def mounts(
     ]
     found.sort(key=lambda each: len(PurePosixPath(each.target).parts))
     for device in container.volume_devices:
-        source = str(_source(sources, device.name).path)
+        own = pod_folder / _NODES / device.name / container.name
+        source = str(disks.node(_source(sources, device.name).path, own))
         found.append(Mount(source=source, target=device.device_path, is_device=True))
     return found
 

@@ -11,7 +11,8 @@ from kubevirt.base.errors import ConfigError, UserError
 from kubevirt.base.files import Root
 from kubevirt.embedded.node.neighbours import NotNow
 from kubevirt.embedded.runtime import capabilities as known
-from kubevirt.embedded.runtime.seccomp import default, localhost
+from kubevirt.embedded.runtime.seccomp import localhost
+from kubevirt.host import runtime_default
 from kubevirt.host.seccomp import Profile, compiled
 
 _PROFILE_LIMIT: Final = 1 << 20
@@ -57,7 +58,7 @@ class Filters:
     def _runtime_default(self, capabilities: Collection[str]) -> int:
         key = tuple(sorted(capabilities))
         found = self._made.get(key)
-        return self._kept(key, default.profile(key)) if found is None else found
+        return self._kept(key, runtime_default.profile(key)) if found is None else found
 
     def _localhost(self, name: str) -> int:
         try:

@@ -1,4 +1,4 @@
-"""The calls that a container may make that says nothing of it: RuntimeDefault.
+"""The calls that a container may make that says nothing of it: RuntimeDefault, like the common runtimes'.
 
 What programs need is allowed by name. What changes the machine, and was left out for that, is refused as
 if the right were missing, which it mostly is as well; a container that was given the capability may. All
