@@ -16,7 +16,6 @@ from guestimage import (
     kernel,
     packages,
     progress,
-    rootfs,
     settings,
     tools,
     tree,
@@ -59,16 +58,6 @@ def test_only_libraries_are_followed_to_what_they_need() -> None:
     needs = packages.parse_dependencies(said)
     assert needs["agent"] == ["init-helpers", "libone", "liball"]
     assert packages.closure_of_libraries(["agent"], needs) == ["liball", "libone", "zlib1g"]
-
-
-def test_the_scripts_of_the_guest_pass_shellcheck() -> None:
-    scripts = [
-        path
-        for path in sorted(rootfs.OVERLAY.rglob("*"))
-        if path.is_file() and (path.suffix == ".sh" or path.read_bytes().startswith(b"#!/bin/sh"))
-    ]
-    assert rootfs.OVERLAY / "usr/lib/guest/boot" in scripts
-    tools.run("shellcheck", *scripts)
 
 
 def test_a_missing_tool_says_what_to_do() -> None:

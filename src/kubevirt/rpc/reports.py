@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 from msgspec import field
+from msgspec.structs import replace
 
 ADDED: Final = "ADDED"
 MODIFIED: Final = "MODIFIED"
@@ -167,6 +168,17 @@ class Spec(Part, frozen=True, kw_only=True):
         wanted = ChannelTarget(name=AGENT, state=CONNECTED)
         return any(channel.target == wanted for channel in self.devices.channels)
 
+    @property
+    def without_agent(self) -> "Spec":
+        """The same, with nobody in the guest who has opened the agent's channel."""
+        channels = tuple(
+            Channel(target=ChannelTarget(name=AGENT))
+            if each.target is not None and each.target.name == AGENT
+            else each
+            for each in self.devices.channels
+        )
+        return replace(self, devices=replace(self.devices, channels=channels))
+
 
 class InterfaceStatus(Part, frozen=True, kw_only=True):
     """A network card as the guest's agent sees it."""
@@ -199,9 +211,13 @@ class Status(Part, frozen=True, kw_only=True):
     reason: str = ""
     message: str = ""
     """In words, why it ended; upstream's launchers do not tell."""
+    resets: int = 0
+    """How often its machine was reset; upstream's launchers do not count."""
     interfaces: tuple[InterfaceStatus, ...] = ()
     os_info: OsInfo = field(default=OsInfo(), name="OSInfo")
     fs_freeze_status: Freeze = field(default=Freeze(), name="FSFreezeStatus")
+    agent_commands: tuple[str, ...] | None = None
+    """What the guest's agent offers; None while it has not said. Upstream's launchers do not tell."""
 
 
 class Domain(Part, frozen=True, kw_only=True):

@@ -132,6 +132,7 @@ async def test_a_guest_without_agent_reboots_by_its_power_button(
             await world.launcher.freeze(world.vmi(), 0)
         await world.launcher.soft_reboot(world.vmi())
         await world.until(lambda: world.serial_log.count("login:") == 2, BOOT_S)
+        await world.handler.told(lambda it: it.reports[-1][1].status.resets)
         assert world.pid_of("qemu") == qemu
 
 
@@ -142,6 +143,10 @@ async def test_a_soft_reboot_is_the_guests_own(guest_images: image.Images) -> No
         await world.launcher.soft_reboot(world.vmi())
         await comes_up(world, before)
         assert world.pid_of("qemu") == qemu
+        await world.handler.told(lambda it: it.reports[-1][1].status.resets)
+        # As soon as the reboot is told, nothing is told any more of the agent before it.
+        rebooted = [each for _, each in world.handler.reports if each.status.resets]
+        assert not rebooted[0].spec.has_agent
 
 
 async def comes_up(world: World, before: str) -> None:

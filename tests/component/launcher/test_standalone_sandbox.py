@@ -7,7 +7,7 @@ import shutil
 import stat
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from kubevirt.base.clock import Clock
 from kubevirt.components.launcher.arrival import arrival
 from kubevirt.components.launcher.standalone import devices, sandbox
 from kubevirt.components.launcher.standalone.folders import LAUNCHER, Place, Run
-from kubevirt.components.launcher.standalone.launcher import sandboxed
+from kubevirt.components.launcher.standalone.launcher import allowed_calls, sandboxed
 from kubevirt.components.launcher.standalone.mounts import Mount
 from kubevirt.components.launcher.standalone.sandbox import Sandbox
 from kubevirt.host.net.netns import Namespace
@@ -48,7 +48,15 @@ def run(tmp_path: Path) -> Run:
 
 async def inside(run: Run, program: str, *mounts: Mount) -> Any:
     """What the program, which is Python, prints as JSON."""
-    status = os.open("/dev/null", os.O_WRONLY)
+    status = os.open(os.devnull, os.O_WRONLY)
+    try:
+        with allowed_calls() as calls:
+            return await run_in(run, program, mounts, status, calls.fileno())
+    finally:
+        os.close(status)
+
+
+async def run_in(run: Run, program: str, mounts: Sequence[Mount], status: int, calls: int) -> Any:
     it = Sandbox(
         etc=run.etc,
         binds=run.binds(LAYOUT, LIBVIRT),
@@ -56,13 +64,11 @@ async def inside(run: Run, program: str, *mounts: Mount) -> Any:
         devices={str(devices.TUN): devices.node(devices.TUN, run.folder)},
         hostname="testvm",
         status_fd=status,
+        calls_fd=calls,
     )
     python = [sys.executable, "-I", "-c", program]
     words = sandbox.arguments(it, python, {"PATH": "/usr/bin:/usr/sbin"})
-    try:
-        done = await commands.run(*words, pass_fds=(status,))
-    finally:
-        os.close(status)
+    done = await commands.run(*words, pass_fds=(status, calls))
     return json.loads(done.stdout)
 
 
@@ -77,6 +83,7 @@ async def test_it_is_nobody_special(run: Run) -> None:
     assert status["Gid"].split() == [str(LAUNCHER)] * 4
     assert status["Groups"] in {"", str(LAUNCHER)}
     assert status["NoNewPrivs"] == "1"
+    assert status["Seccomp"] == "2"
     for kind in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
         assert int(status[kind], 16) == 0, kind
 
@@ -116,10 +123,18 @@ ATTEMPTS: Mapping[str, str] = {
     "become root": "os.setuid(0)",
     "make a device": "os.mknod('/tmp/disk', 0o60600, os.makedev(8, 0))",
     "open the machine's memory": "open('/dev/mem')",
-    "open the machine's disk": "open('/dev/vda')",
+    "make a device beside the others": "os.mknod('/dev/disk', 0o60600, os.makedev(8, 0))",
+    "open a device that somebody left there": f"open('{LAYOUT.share}/zero', 'rb')",
+    "open a raw disk that somebody left there": f"open('{LAYOUT.share}/disk', 'rb')",
     "change the kernel": "open('/proc/sys/kernel/core_pattern', 'w')",
     "change the memory of others": "open('/proc/sysrq-trigger', 'w')",
     "mount": "check(libc.mount(b'none', b'/tmp', b'tmpfs', 0, None))",
+    "mount what is there elsewhere": "check(libc.mount(b'/usr', b'/tmp', None, 4096, None))",
+    "mount the programs anew": "check(libc.mount(None, b'/usr', None, 32 | 4096, None))",
+    "uncover what lies below": "check(libc.umount2(b'/proc', 2))",
+    "leave its namespace": "check(libc.unshare(0x20000))",
+    "be root in a namespace of users": "check(libc.unshare(0x10000000))",
+    "enter a namespace": "check(libc.setns(os.open('/proc/self/ns/mnt', os.O_RDONLY), 0))",
     "leave the root": "os.chroot('/tmp')",
     "change the time": "import time; time.clock_settime(time.CLOCK_REALTIME, 0)",
     "rename the machine": "import socket; socket.sethostname('x')",
@@ -128,6 +143,20 @@ ATTEMPTS: Mapping[str, str] = {
 }
 
 
+@pytest.fixture
+def devices_left_there(run: Run) -> None:
+    """By whoever; anybody may open them, and these two do no harm."""
+    for name, kind, number in (
+        ("zero", stat.S_IFCHR, os.makedev(1, 5)),
+        ("disk", stat.S_IFBLK, Path("/usr").stat().st_dev),
+    ):
+        os.mknod(run.folder / "share" / name, kind, number)
+        (run.folder / "share" / name).chmod(0o444)
+    with (run.folder / "share/zero").open("rb") as zeros:
+        assert zeros.read(1) == b"\0"  # here they are no files but devices
+
+
+@pytest.mark.usefixtures("devices_left_there")
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 async def test_it_cannot(run: Run, attempt: str) -> None:
     program = (

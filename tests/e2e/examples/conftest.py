@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.component.host.net_world import a_world
+from tests.e2e.examples import page
 from tests.e2e.examples.upstream import Outcome
 from tests.e2e.standalone.driver import Machine, a_home
 
@@ -32,6 +33,8 @@ def outcomes(pytestconfig: pytest.Config) -> Iterator[dict[str, Outcome]]:
     """Filled by the tests; shown when all have run."""
     found: dict[str, Outcome] = {}
     yield found
+    if page.WRITE:
+        page.write(page.Way.WITHOUT_A_CLUSTER, found)
     lines = [f"| {name} | {found[name]} |" for name in sorted(found)]
     running = sum(each.runs for each in found.values())
     told = "\n".join([*lines, f"{len(found)} examples, {running} run"])

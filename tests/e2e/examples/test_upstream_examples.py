@@ -3,14 +3,16 @@
 from pathlib import Path
 
 import pytest
-from tests.e2e.examples.upstream import VARIABLE, Example, Outcome, examples, outcome
+from tests import upstream
+from tests.e2e.examples import page
+from tests.e2e.examples.upstream import Example, Outcome, examples, outcome
 from tests.e2e.standalone.driver import Machine
 
 from guestimage import image
 
 pytestmark = [
     pytest.mark.timeout(300),
-    pytest.mark.skipif(not examples(), reason=f"${VARIABLE} names no folder of examples"),
+    upstream.needed,
 ]
 
 
@@ -25,3 +27,5 @@ def test_an_example_runs_to_a_login_or_says_why_not(
     found = outcomes[example.name] = outcome(machine, example, guest_images, tmp_path)
     assert found.runs == (example.is_a_guest and not example.beyond), found
     assert found.runs or found.said
+    if not page.WRITE:
+        assert page.rows()[example.name][page.Way.WITHOUT_A_CLUSTER] == page.cell(found)

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tests import upstream
 from tests.e2e.standalone.driver import Machine
 
 from guestimage import guests, image
 
-VARIABLE = "KUBEVIRT_UPSTREAM"
 LOGIN_S = 120.0
 ENDING_S = 1.0
 LAUNCHER = 107
@@ -78,8 +78,7 @@ class Outcome:
 
 
 def examples() -> list[Example]:
-    folder = os.environ.get(VARIABLE)
-    return [Example(path) for path in sorted(Path(folder).glob("*.yaml"))] if folder else []
+    return [Example(path) for path in upstream.examples()]
 
 
 def _keys(value: Any) -> Iterator[str]:
@@ -111,9 +110,9 @@ def outcome(machine: Machine, example: Example, images: image.Images, folder: Pa
                 session.process.wait(ENDING_S)
             except subprocess.TimeoutExpired:
                 raise error from None  # it runs, and nobody can log in
-            said = session.said.splitlines()
             assert "Traceback" not in session.said, session.said
-            return Outcome(runs=False, said=said[-1].removeprefix("virt-launcher: "))
+            said = session.said.splitlines()[-1].removeprefix("virt-launcher: ")
+            return Outcome(runs=False, said=said.replace(f"{folder}/", ""))
     return Outcome(runs=True)
 
 

@@ -203,12 +203,16 @@ def family(machine: Machine) -> str:
     return f"{zlib.crc32(bytes(machine.home)):08x}"
 
 
+def new_uid(machine: Machine) -> str:
+    return f"{family(machine)}-0000-4000-8000-{secrets.token_hex(6)}"
+
+
 @contextmanager
 def started(
-    machine: Machine, spec: Spec, volumes: Volumes = NONE, *, console: bool = True
+    machine: Machine, spec: Spec, volumes: Volumes = NONE, *, console: bool = True, uid: str = ""
 ) -> Iterator[Guest]:
     """A virt-launcher on its way; whether the guest comes up is the test's question."""
-    uid = f"{family(machine)}-0000-4000-8000-{secrets.token_hex(6)}"
+    uid = uid or new_uid(machine)
     manifest = machine.home / f"{uid}.yaml"
     manifest.write_text(yaml.safe_dump_all(spec.documents(uid)))
     claims = [word for name, path in volumes.items() for word in ("--volume", f"{name}={path}")]
@@ -223,10 +227,15 @@ def started(
 
 @contextmanager
 def running(
-    machine: Machine, spec: Spec, volumes: Volumes = NONE, account: Account = CIRROS
+    machine: Machine,
+    spec: Spec,
+    volumes: Volumes = NONE,
+    account: Account = CIRROS,
+    *,
+    uid: str = "",
 ) -> Iterator[Guest]:
-    """A guest that somebody has logged in to."""
-    with started(machine, spec, volumes) as guest:
+    """A guest that somebody has logged in to; with the UID of one before, the same instance once more."""
+    with started(machine, spec, volumes, uid=uid) as guest:
         guest.log_in(account)
         yield guest
 

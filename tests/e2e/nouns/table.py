@@ -126,6 +126,8 @@ TESTS: Mapping[str, Sequence[str]] = {
     ),
     "io threads": (
         "test_disks::test_disks_are_served_by_io_threads_and_one_has_its_own",
+        "test_disks::test_disks_share_one_io_thread_but_for_the_one_that_has_its_own",
+        "test_disks::test_disks_are_served_by_a_pool_of_io_threads",
         "test_disks::test_a_disk_has_a_queue_for_each_processor",
     ),
     "containerDisk": (
@@ -212,6 +214,8 @@ TESTS: Mapping[str, Sequence[str]] = {
     ),
     "virtio-transitional": (
         "test_machine::test_transitional_devices_are_those_that_old_drivers_know",
+        "test_network::test_a_transitional_card_is_the_one_that_old_drivers_know_and_reaches_out",
+        "test_network::test_a_card_of_today_is_not_transitional",
     ),
     "masquerade": (
         "test_network::test_a_masqueraded_card_has_an_address_of_its_own_and_reaches_out",
@@ -275,7 +279,11 @@ GOLDEN: Sequence[Golden] = (
     Golden("card model igb", ("igb",), "QEMU has it since 8.0; the test machine has 7.2"),
     Golden("TPM", ("tpm", "tpm-persistent"), "follows with EFI"),
     Golden("virtiofs", ("filesystems",), "needs its daemon, which a pod has beside the launcher"),
-    Golden("memory and CPU hotplug", ("memory-hotplug", "cpu-hotplug"), "follow with the handler"),
+    Golden(
+        "memory and CPU hotplug",
+        ("memory-hotplug", "cpu-hotplug"),
+        "the launcher plugs nothing in while its guest runs yet; its domain has the room for it",
+    ),
 )
 
 

@@ -1,10 +1,10 @@
 """Disks as the guest sees them: bus, identity, order of booting, caches, sizes, rights."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from tests.e2e.nouns.guests import ROOT, Guest, Spec, disk, refusal, running
+from tests.e2e.nouns.guests import ROOT, Disk, Guest, Spec, disk, refusal, running
 from tests.e2e.standalone.driver import Machine
 
 pytestmark = pytest.mark.timeout(300)
@@ -228,16 +228,73 @@ def test_a_disk_has_a_queue_for_each_processor(guest: Guest) -> None:
 
 
 def test_disks_are_served_by_io_threads_and_one_has_its_own(guest: Guest) -> None:
-    threads = [
-        (task / "comm").read_text().strip() for task in Path(f"/proc/{guest.qemu}/task").iterdir()
+    served = threads_by_disk(guest)
+    own = served.pop("ua-own-thread")
+    others = set().union(*served.values())
+    assert len(own) == 1
+    assert all(served.values())
+    assert not own & others
+    assert io_threads(guest) == own | others
+    assert keeps_what_is_written(guest, "OWN")
+
+
+SOME: Mapping[str, Sequence[Disk]] = {
+    name: [
+        disk(f"{name}-{number}", blank(8), serial=f"{name.upper()}{number}") for number in range(3)
     ]
-    names = {name for name in threads if name.startswith("IO iothread")}
-    cards = {each["id"]: each.get("iothread") for each in guest.devices()}
-    own = cards.pop("ua-own-thread")
-    virtio = {each["id"] for each in guest.devices() if each["driver"].startswith("virtio-blk")}
-    others = {cards[name] for name in virtio - {"ua-own-thread"}}
-    assert own not in others
-    assert None not in others
-    assert names == {f"IO {thread}" for thread in {own, *others}}
-    name = guest.disk("OWN")
-    assert guest.run(f"sudo dd if=/dev/{name} of=/dev/null bs=1M count=4 2>/dev/null") == ""
+    for name in ("shared", "pool")
+}
+
+
+def test_disks_share_one_io_thread_but_for_the_one_that_has_its_own(machine: Machine) -> None:
+    own = disk("own-thread", blank(8), serial="OWN", dedicatedIOThread=True)
+    spec = Spec(disks=[*SOME["shared"], own], domain={"ioThreadsPolicy": "shared"})
+    with running(machine, spec) as guest:
+        served = threads_by_disk(guest)
+        alone = served.pop("ua-own-thread")
+        assert len(served) == 4  # with the one that it boots from
+        (shared,) = {frozenset(threads) for threads in served.values()}
+        assert len(shared) == len(alone) == 1
+        assert io_threads(guest) == shared | alone
+        assert shared != alone
+        for serial in ("SHARED0", "SHARED1", "SHARED2", "OWN"):
+            assert keeps_what_is_written(guest, serial)
+
+
+def test_disks_are_served_by_a_pool_of_io_threads(machine: Machine) -> None:
+    pool = {"ioThreadsPolicy": "supplementalPool", "ioThreads": {"supplementalPoolThreadCount": 2}}
+    with running(machine, Spec(disks=SOME["pool"], domain=pool)) as guest:
+        served = threads_by_disk(guest)
+        assert len(served) == 4
+        assert all(served.values())
+        assert len(set().union(*served.values())) == 2
+        assert io_threads(guest) == set().union(*served.values())
+        for serial in ("POOL0", "POOL1", "POOL2"):
+            assert keeps_what_is_written(guest, serial)
+
+
+def io_threads(guest: Guest) -> set[str]:
+    """Those that QEMU really has."""
+    tasks = Path(f"/proc/{guest.qemu}/task").iterdir()
+    names = [(task / "comm").read_text().strip() for task in tasks]
+    return {name.removeprefix("IO ") for name in names if name.startswith("IO iothread")}
+
+
+def threads_by_disk(guest: Guest) -> dict[str, set[str]]:
+    """By which of them each virtio disk is served: one, or since QEMU 9 all that it is mapped to."""
+    disks = [each for each in guest.devices() if each["driver"].startswith("virtio-blk")]
+    return {
+        each["id"]: {
+            *([each["iothread"]] if "iothread" in each else []),
+            *(one["iothread"] for one in each.get("iothread-vq-mapping", ())),
+        }
+        for each in disks
+    }
+
+
+def keeps_what_is_written(guest: Guest, serial: str) -> bool:
+    name = f"/dev/{guest.disk(serial)}"
+    direct = "bs=4096 count=1 2>/dev/null"
+    guest.run(f"echo to {serial} | sudo dd of={name} {direct} conv=sync,fsync")
+    guest.run("sudo sh -c 'echo 3 > /proc/sys/vm/drop_caches'")
+    return f"to {serial}" in guest.run(f"sudo dd if={name} {direct} | head -n 1 | tr -d '\\0'")

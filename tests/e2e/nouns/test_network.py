@@ -17,6 +17,11 @@ MAC = "02:00:5e:10:00:07"
 
 MASQUERADE: Object = {"masquerade": {}}
 BRIDGE: Object = {"bridge": {}}
+each_binding = pytest.mark.parametrize(
+    "binding", [MASQUERADE, BRIDGE], ids=["masquerade", "bridge"]
+)
+CARD = "/sys/bus/pci/drivers/virtio-pci/$(basename $(readlink -f /sys/class/net/eth0/device/..))"
+"""Its place on the PCI bus, where it is virtio."""
 
 
 @pytest.fixture(scope="module")
@@ -72,21 +77,45 @@ def test_a_card_is_virtio_if_nothing_is_said(guest: Guest) -> None:
 
 
 @pytest.mark.parametrize(
-    ("model", "binding", "name"),
+    ("model", "name"),
     [
-        ("e1000", MASQUERADE, "e1000"),
-        ("e1000e", BRIDGE, "e1000e"),
-        ("rtl8139", MASQUERADE, "8139cp"),
-        ("pcnet", BRIDGE, "pcnet32"),
-        ("ne2k_pci", MASQUERADE, "ne2k-pci"),
+        ("e1000", "e1000"),
+        ("e1000e", "e1000e"),
+        ("rtl8139", "8139cp"),
+        ("pcnet", "pcnet32"),
+        ("ne2k_pci", "ne2k-pci"),
     ],
 )
+@each_binding
 def test_a_card_of_each_model_is_found_by_its_driver_and_reaches_out(
     machine: Machine, model: str, binding: Object, name: str
 ) -> None:
     with running(machine, Spec(interface={**binding, "model": model})) as guest:
         assert driver(guest) == name
         assert reaches_out(guest)
+
+
+@each_binding
+def test_a_transitional_card_is_the_one_that_old_drivers_know_and_reaches_out(
+    machine: Machine, binding: Object
+) -> None:
+    spec = Spec(interface=binding, devices={"useVirtioTransitional": True})
+    with running(machine, spec) as guest:
+        assert (vendor(guest), identity(guest)) == ("0x1af4", "0x1000")
+        assert driver(guest) == "virtio_net"
+        assert reaches_out(guest)
+
+
+def test_a_card_of_today_is_not_transitional(guest: Guest) -> None:
+    assert (vendor(guest), identity(guest)) == ("0x1af4", "0x1041")
+
+
+def vendor(guest: Guest) -> str:
+    return guest.read(f"{CARD}/vendor")
+
+
+def identity(guest: Guest) -> str:
+    return guest.read(f"{CARD}/device")
 
 
 def test_a_model_that_qemu_lacks_is_refused(machine: Machine) -> None:

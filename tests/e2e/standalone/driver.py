@@ -212,7 +212,8 @@ class Machine:
 
     def cgroups(self) -> list[str]:
         groups = Place(runtime=self.home, store=self.home).groups
-        return [str(path) for path in Path("/sys/fs/cgroup").rglob(f"{groups}*")]
+        tree = os.walk("/sys/fs/cgroup")  # others' come and go meanwhile
+        return [f"{top}/{name}" for top, names, _ in tree for name in names if groups in name]
 
     def leftovers(self) -> Mapping[str, object]:
         found = {

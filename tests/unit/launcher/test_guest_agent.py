@@ -41,6 +41,7 @@ class Told:
         self.cards: tuple[reports.InterfaceStatus, ...] = ()
         self.os_info = reports.OsInfo()
         self.is_frozen = False
+        self.commands: tuple[str, ...] | None = None
         self.changes = 0
 
     def agent_told(
@@ -49,8 +50,10 @@ class Told:
         os_info: reports.OsInfo,
         *,
         is_frozen: bool,
+        commands: tuple[str, ...] | None,
     ) -> None:
         self.cards, self.os_info, self.is_frozen = interfaces, os_info, is_frozen
+        self.commands = commands
         self.changes += 1
 
 
@@ -71,7 +74,10 @@ class Asked:
         return answer
 
     async def info(self) -> Any:
-        commands = (AgentCommand(name="guest-exec"),)
+        commands = (
+            AgentCommand(name="guest-exec"),
+            AgentCommand(name="guest-file-open", enabled=False),
+        )
         return await self._answer("info", AgentInfo(version="7.2", supported_commands=commands))
 
     async def os(self) -> Any:
@@ -146,6 +152,7 @@ async def test_everything_is_asked_at_once_when_the_agent_appears(
     await clock.sleep(0.1)
     assert set(asked.questions.values()) == {1}
     assert told.os_info.id == "cirros"
+    assert told.commands == ("guest-exec",)
     info = agent_info(agent.knows)
     assert info.guest_agent_version == "7.2"
     assert info.timezone == "CET, 3600"
@@ -197,6 +204,7 @@ async def test_what_an_agent_told_is_forgotten_when_it_goes(
     await clock.sleep(1)
     agent.channel_is(connected=False)
     assert told.os_info == reports.OsInfo()
+    assert told.commands is None
     assert agent.knows.info is None
 
 

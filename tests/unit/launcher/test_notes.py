@@ -21,6 +21,7 @@ def test_a_new_launcher_knows_nothing(folder: Path) -> None:
     assert notes.qemu_exit is None
     assert notes.asked_to_end_at is None
     assert notes.thaw_at is None
+    assert notes.resets == 0
     assert notes.ending == ""
 
 
@@ -30,6 +31,8 @@ def test_the_next_manager_knows_what_the_last_one_wrote(folder: Path) -> None:
     notes.remember_instance(b'{"metadata":{}}')
     notes.qemu_runs_as(42)
     notes.remember_thaw(12.5)
+    notes.was_reset()
+    notes.was_reset()
     notes.tell_ending("the guest has shut down")
     notes.close()
     notes = Notes(str(folder))
@@ -37,6 +40,7 @@ def test_the_next_manager_knows_what_the_last_one_wrote(folder: Path) -> None:
     assert notes.instance == b'{"metadata":{}}'
     assert notes.qemu_pid == 42
     assert notes.thaw_at == 12.5
+    assert notes.resets == 2
     assert notes.ending == "the guest has shut down"
 
 

@@ -30,7 +30,7 @@ from kubevirt.components.launcher.patience import PatientCaller
 from kubevirt.components.launcher.picture import Picture
 from kubevirt.components.launcher.preparer import Order, Prepared, Preparer
 from kubevirt.components.launcher.qemu import Qemu
-from kubevirt.components.launcher.reporting import metadata_of
+from kubevirt.components.launcher.reporting import metadata_of, spec_of
 from kubevirt.components.launcher.settings import Settings
 from kubevirt.components.launcher.strays import end_all_strays
 from kubevirt.components.launcher.wish import Wish, wish_in
@@ -96,6 +96,10 @@ class Guest:
         self._is_closing = False
         self._stop_reason: str | None = None
         self._why_ended = ""
+        self._is_agent_lost = False
+        """After a reset libvirt shows the agent of the system before for a while, up to a second."""
+        self._known = (notes.resets, False)
+        """Resets, and whether the agent is lost, before the last look: what it saw may be newer, but not older."""
 
     # What a handler wants.
 
@@ -150,6 +154,15 @@ class Guest:
         """By its watchdog. QEMU then exits at once, which libvirt takes for a crash."""
         self._why_ended = self._why_ended or "its watchdog has switched it off"
 
+    def was_reset(self) -> None:
+        """By its owner, its watchdog or itself: it boots anew. Firmware may reset it once more on the way."""
+        self._notes.was_reset()
+        self._is_agent_lost = True
+
+    def agent_changed(self) -> None:
+        """From now on its channel is again as libvirt shows it."""
+        self._is_agent_lost = False
+
     async def look(self) -> None:
         """Finds the guest, or that it is over."""
         async with self._lock:
@@ -160,6 +173,7 @@ class Guest:
                 await self._end()
 
     async def _found(self) -> xml.Domain | None:
+        self._known = (self._notes.resets, self._is_agent_lost)
         try:
             return await self.domain.read()
         except NoSuchDomainError:
@@ -311,7 +325,11 @@ class Guest:
             self.has_started.set()
             if self._preparer is not None:
                 self._preparer.dismiss()
-        self._picture.saw(found, state.state, state.reason)
+        if state.is_alive:  # else it is on its way out, and its end will tell why
+            resets, is_agent_lost = self._known
+            spec = spec_of(found)
+            spec = spec.without_agent if is_agent_lost else spec
+            self._picture.saw(spec, state.state, state.reason, resets)
 
     def _check_identity(self, found: xml.Domain) -> None:
         uid = metadata_of(found).uid

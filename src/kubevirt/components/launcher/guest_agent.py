@@ -131,7 +131,15 @@ class GuestAgent:
             interfaces=tuple(_card(each) for each in knowledge.interfaces if each.name != "lo"),
             os_info=_os_info(knowledge.os),
             is_frozen=knowledge.is_frozen,
+            commands=_offered(knowledge.info),
         )
+
+
+def _offered(info: AgentInfo | None) -> tuple[str, ...] | None:
+    """In an order of our own: the same ones are no news."""
+    if info is None:
+        return None
+    return tuple(sorted({each.name for each in info.supported_commands if each.enabled}))
 
 
 def _card(card: GuestInterface) -> reports.InterfaceStatus:

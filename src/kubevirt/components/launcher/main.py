@@ -8,6 +8,7 @@ In a pod nothing of this module stays: `exec` gives all its memory back, and wha
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
@@ -16,6 +17,8 @@ STANDALONE = "STANDALONE_VMI"
 """A whole manifest as text; as upstream has it, for machines without a cluster."""
 USELESS = 64
 """Flags that will not be better next time; EX_USAGE of sysexits.h."""
+
+ASKS_TO_END = (signal.SIGTERM, signal.SIGINT)
 
 RARELY = 100_000
 """New objects between two looks for garbage. Imports alone would cause dozens, a tenth of the start."""
@@ -44,7 +47,17 @@ def _is_standalone(words: Sequence[str]) -> bool:
     return named or bool(os.environ.get(STANDALONE))
 
 
-def _in_a_pod(words: Sequence[str]) -> int:  # noqa: RET503  # who becomes another does not return
+def _in_a_pod(words: Sequence[str]) -> int:
+    # The kernel drops what would end a first process that has made no provision. Blocked it is kept, also over exec,
+    # and the monitor hears of it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ASKS_TO_END)
+    try:
+        return _become_monitor(words)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _become_monitor(words: Sequence[str]) -> int:  # noqa: RET503  # who becomes another does not return
     from kubevirt.base.errors import UserError  # noqa: PLC0415
     from kubevirt.components.launcher import flags, launching  # noqa: PLC0415
 

@@ -5,6 +5,7 @@
     qemu-pid       for the monitor, which reaps QEMU
     qemu-exit      by the monitor: which QEMU ended, and how
     asked-to-end   by the monitor: since when the launcher is ending, in seconds of the monotonic clock
+    resets         how often the guest's machine was reset: at least once for each reboot
     thaw-at        when a frozen guest is to be thawed, likewise
     ending         in words, why the guest ended: the launcher's last ones
     crashed        for the monitor: it did not end in peace, though QEMU may have
@@ -73,6 +74,13 @@ class Notes:
         """Of a start that failed: the next one is the first again."""
         for name in ("qemu-pid", "qemu-exit"):
             self._root.unlink(name, missing_ok=True)
+
+    @property
+    def resets(self) -> int:
+        return _whole(self._read("resets")) or 0
+
+    def was_reset(self) -> None:
+        self._write("resets", str(self.resets + 1))
 
     # Its end.
 

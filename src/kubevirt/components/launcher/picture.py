@@ -8,10 +8,8 @@ from msgspec.structs import replace
 
 from kubevirt.components.launcher.ending import Ending
 from kubevirt.components.launcher.notifier import Notifier
-from kubevirt.components.launcher.reporting import spec_of
 from kubevirt.components.launcher.settings import Settings
 from kubevirt.rpc import reports
-from kubevirt.virt.domain.domain import Domain
 
 
 class Picture:
@@ -28,11 +26,11 @@ class Picture:
     def report(self) -> reports.Domain:
         return self._report
 
-    def saw(self, domain: Domain, state: str, reason: str) -> None:
-        """The domain as libvirt has it now."""
+    def saw(self, spec: reports.Spec, state: str, reason: str, resets: int = 0) -> None:
+        """The domain as libvirt has it now, which is not from before the last of these resets."""
         self.exists = True
-        status = replace(self._report.status, status=state, reason=reason)
-        self._show(replace(self._report, spec=spec_of(domain), status=status))
+        status = replace(self._report.status, status=state, reason=reason, resets=resets)
+        self._show(replace(self._report, spec=spec, status=status))
 
     def agent_told(
         self,
@@ -40,6 +38,7 @@ class Picture:
         os_info: reports.OsInfo,
         *,
         is_frozen: bool,
+        commands: tuple[str, ...] | None,
     ) -> None:
         """All that the agent knows, or nothing if it is away."""
         status = replace(
@@ -47,6 +46,7 @@ class Picture:
             interfaces=interfaces,
             os_info=os_info,
             fs_freeze_status=reports.Freeze(status=reports.FROZEN if is_frozen else ""),
+            agent_commands=commands,
         )
         self._show(replace(self._report, status=status))
 

@@ -84,9 +84,11 @@ class Watch:
             case LifeChanged(change=Change.CRASHED, detail=detail):
                 self._guest.stopped(detail)
                 self._happenings.tell(detail, "the guest's kernel panicked", WARNING)
-            case AgentChanged(connected=False):
-                # It may be back before we look: what it told is old all the same.
-                self._agent.channel_is(connected=False)
+            case AgentChanged(connected=connected):
+                self._guest.agent_changed()
+                if not connected:
+                    # It may be back before we look: what it told is old all the same.
+                    self._agent.channel_is(connected=False)
             case DiskFailed() as failure:
                 self._tell_of_disk(failure)
             case WatchdogFired(action=action):
@@ -95,7 +97,9 @@ class Watch:
                     self._guest.switched_off()
             case Rebooted():
                 log.info("the guest rebooted")
+                self._guest.was_reset()
             case Missed():
+                self._guest.agent_changed()
                 end_strays_of_former(self._daemon)
             case _:
                 pass

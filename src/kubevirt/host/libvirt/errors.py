@@ -102,13 +102,21 @@ def translated(doing: str, error: libvirt.libvirtError) -> UserError | Retry:
     """The house's error for libvirt's; `doing` is what was tried, as in "pause the guest"."""
     code = error.get_error_code() or 0
     message = f"cannot {doing}: {words_of(error)}"
-    if code in _REFUSED:
+    if code in _REFUSED or _is_of_the_processor(error):
         return DomainRefusedError(message)
     if code in _UNSUPPORTED:
         return UnsupportedCallError(message)
     if is_of_the_connection(error):
         return DaemonUnreachableError(f"{message}; it is started anew if it died, so try again")
     return _OWN_CLASSES.get(code, LibvirtError)(message, code=code)
+
+
+def _is_of_the_processor(error: libvirt.libvirtError) -> bool:
+    """A model of which libvirt has never heard is an internal error of its part for processors."""
+    return (error.get_error_domain(), error.get_error_code()) == (
+        libvirt.VIR_FROM_CPU,
+        libvirt.VIR_ERR_INTERNAL_ERROR,
+    )
 
 
 def is_of_the_connection(error: libvirt.libvirtError) -> bool:

@@ -18,6 +18,7 @@ from kubevirt.base.tasks import first_of
 from kubevirt.components.launcher.commission import Commission
 from kubevirt.components.launcher.standalone.folders import LAUNCHER
 from kubevirt.components.launcher.standalone.sandbox import Sandbox, arguments
+from kubevirt.host import runtime_default, seccomp
 
 START_S: Final = 90.0
 """For a guest to run; an image that takes its time is looked at for up to a minute."""
@@ -109,15 +110,22 @@ async def sandboxed(
     a process under limits; the command waits for that, as its children have those that it has.
     """
     namespace = inherited[0]
-    with _pipe() as (status, told), _pipe() as (gate, key), log.open("wb") as output:
-        held = replace(sandbox, status_fd=told.fileno(), gate_fd=gate.fileno())
+    with (
+        _pipe() as (status, told),
+        _pipe() as (gate, key),
+        allowed_calls() as calls,
+        log.open("wb") as output,
+    ):
+        held = replace(
+            sandbox, status_fd=told.fileno(), gate_fd=gate.fileno(), calls_fd=calls.fileno()
+        )
         spawned = commands.spawn(
             "nsenter",
             *(f"--net=/proc/self/fd/{namespace}", "--"),
             *arguments(held, command, environment),
             output=output,
             grace_s=0.1,
-            pass_fds=(*inherited, told.fileno(), gate.fileno()),
+            pass_fds=(*inherited, told.fileno(), gate.fileno(), calls.fileno()),
         )
         async with spawned as process:
             told.close()
@@ -129,6 +137,15 @@ async def sandboxed(
                     take_in(each)
                 key.close()
                 yield launcher
+
+
+@contextmanager
+def allowed_calls() -> Iterator[IO[bytes]]:
+    """The filter that a launcher has in a pod, where nobody asks for another."""
+    with os.fdopen(os.memfd_create("seccomp", os.MFD_CLOEXEC), "wb+", buffering=0) as file:
+        file.write(seccomp.compiled(runtime_default.profile(())))
+        file.seek(0)
+        yield file
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 Its root is a list of what may be seen, not of what may not: `/usr`, the links into it, the Python that runs
 us, the launcher's own folders, the disks that were given. There is no `/root`, `/home` or `/run` of the
 machine, and no state of other guests. Inside are namespaces of its own, one unprivileged user, no capabilities
-and no way to gain any.
+and no way to gain any, also not in a namespace made for that: system calls are filtered as in a pod.
 
 bubblewrap is started by root and has to stay root until its mounts are done; `setpriv` then lets go of
 everything.
@@ -38,6 +38,8 @@ class Sandbox(msgspec.Struct, frozen=True, kw_only=True):
     hostname: str
     status_fd: int = -1
     """Where bubblewrap writes the pid of the first process inside, as JSON."""
+    calls_fd: int | None = None
+    """A filter of system calls, for the kernel."""
     gate_fd: int | None = None
     """What bubblewrap reads from before it goes on: nothing inside runs until its other end is closed."""
 
@@ -49,6 +51,7 @@ def arguments(
     return [
         *("bwrap", "--die-with-parent", "--json-status-fd", str(sandbox.status_fd)),
         *(() if sandbox.gate_fd is None else ("--block-fd", str(sandbox.gate_fd))),
+        *(() if sandbox.calls_fd is None else ("--seccomp", str(sandbox.calls_fd))),
         *("--unshare-pid", "--as-pid-1", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
         *("--hostname", sandbox.hostname, "--chdir", "/", "--clearenv"),
         *_each("--setenv", environment.items()),

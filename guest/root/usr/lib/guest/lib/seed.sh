@@ -7,10 +7,14 @@ state=/var/lib/cloud
 new_instance=yes
 
 find_seed() {
-  local tenths=0
-  until mount_seed; do
-    # A USB disk may still be on its way; everything else is there before the first program runs.
-    usb_disk_is_coming && [ $tenths -lt 20 ] || return 1
+  local tenths=0 more patience
+  while :; do
+    # A USB disk may still be on its way; everything else is there before the first program runs. Asked
+    # before the look: one that comes while we look is looked for again.
+    more=
+    usb_disk_is_coming && more=yes
+    mount_seed && break
+    [ -n "$more" ] && [ $tenths -lt "$patience" ] || return 1
     tenths=$((tenths + 1))
     usleep 100000
   done
@@ -38,9 +42,17 @@ is_seed_label() { case $1 in cidata | CIDATA | config-2 | CONFIG-2) ;; *) return
 # to be any file system.
 iso_label() { dd if="$1" bs=8 skip=4101 count=4 2>/dev/null | tr -d ' \0'; }
 
-# Whether some USB mass storage has no disk yet.
+# Whether the kernel still looks for USB devices, or some mass storage among them has no disk yet; and how
+# many tenths of a second that is worth. A bus may well stay empty.
 usb_disk_is_coming() {
   local interface class
+  patience=20
+  [ -e /sys/bus/usb/devices/usb1 ] || return 1
+  set -- /sys/bus/usb/devices/[0-9]*-[1-9]*
+  [ -e "$1" ] || return 0
+  patience=100
+  # Whoever talks to the devices of a hub bears this name meanwhile.
+  grep -qs '+usb_hub_wq' /proc/[0-9]*/comm && return 0
   for interface in /sys/bus/usb/devices/*:*; do
     read_value class "$interface/bInterfaceClass"
     [ "$class" = 08 ] || continue
