@@ -14,6 +14,7 @@ from typing import Final
 import msgspec
 
 from kubevirt.api.core.admission import (
+    MatchCondition,
     MutatingWebhook,
     MutatingWebhookConfiguration,
     RuleWithOperations,
@@ -23,10 +24,12 @@ from kubevirt.api.core.admission import (
 )
 from kubevirt.api.definitions import DEFINITIONS
 from kubevirt.api.meta import ObjectMeta
+from kubevirt.virt.validate.requester import HANDLER
 
 MUTATOR: Final = "virt-api-mutator"
 VALIDATOR: Final = "virt-api-validator"
 TIMEOUT_S: Final = 10
+ADVICE_S: Final = 2
 
 CREATE: Final = "CREATE"
 UPDATE: Final = "UPDATE"
@@ -41,8 +44,14 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     path: str
     resources: tuple[str, ...]
-    """Plural and group, with a subresource between them: `virtualmachines/status.kubevirt.io`."""
+    """Plural and group, with a subresource between them: `virtualmachines/status.kubevirt.io`. Kubernetes' own first
+    group has no name: `nodes`.
+    """
     operations: tuple[str, ...] = (CREATE,)
+    is_advice: bool = False
+    """It never refuses, so nobody has to wait for it: what it would say is left unsaid."""
+    only_for: str = ""
+    """Who is asked about: all, or those of whom this CEL expression holds. Others do not even need virt-api to be there."""
 
     @property
     def rules(self) -> tuple[RuleWithOperations, ...]:
@@ -52,7 +61,7 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
         plural, _, group = resource.partition(".")
         return RuleWithOperations(
             api_groups=(group,),
-            api_versions=_versions(f"{plural.partition('/')[0]}.{group}"),
+            api_versions=_versions(f"{plural.partition('/')[0]}.{group}") if group else ("v1",),
             operations=self.operations,
             resources=(plural,),
         )
@@ -65,6 +74,13 @@ def _versions(name: str) -> tuple[str, ...]:
 
 MACHINES: Final = "virtualmachines.kubevirt.io"
 INSTANCES: Final = "virtualmachineinstances.kubevirt.io"
+KUBEVIRTS: Final = "kubevirts.kubevirt.io"
+NODES: Final = "nodes"
+BY_HANDLERS: Final = (
+    f"request.userInfo.username.startsWith('system:serviceaccount:') && "
+    f"request.userInfo.username.endsWith(':{HANDLER}')"
+)
+"""kubelets and all others write nodes as ever."""
 
 MUTATE_MACHINE: Final = "/virtualmachines-mutate"
 MUTATE_INSTANCE: Final = "/virtualmachineinstances-mutate"
@@ -72,6 +88,9 @@ VALIDATE_MACHINE: Final = "/virtualmachines-validate"
 VALIDATE_NEW_INSTANCE: Final = "/virtualmachineinstances-validate-create"
 VALIDATE_CHANGED_INSTANCE: Final = "/virtualmachineinstances-validate-update"
 VALIDATE_STATUS: Final = "/status-validate"
+VALIDATE_NODE: Final = "/nodes-validate-update"
+VALIDATE_NEW_KUBEVIRT: Final = "/kubevirt-validate-create"
+VALIDATE_CHANGED_KUBEVIRT: Final = "/kubevirt-validate-update"
 
 MUTATING: Final = (
     Hook(
@@ -116,6 +135,26 @@ VALIDATING: Final = (
             "virtualmachinepools/status.pool.kubevirt.io",
         ),
         operations=(CREATE, UPDATE),
+    ),
+    Hook(
+        name="node-restriction-validator.kubevirt.io",
+        path=VALIDATE_NODE,
+        resources=(NODES,),
+        operations=(UPDATE,),
+        only_for=BY_HANDLERS,
+    ),
+    Hook(
+        name="kubevirt-create-validator.kubevirt.io",
+        path=VALIDATE_NEW_KUBEVIRT,
+        resources=(KUBEVIRTS,),
+        is_advice=True,
+    ),
+    Hook(
+        name="kubevirt-update-validator.kubevirt.io",
+        path=VALIDATE_CHANGED_KUBEVIRT,
+        resources=(KUBEVIRTS,),
+        operations=(UPDATE,),
+        is_advice=True,
     ),
 )
 
@@ -244,8 +283,13 @@ def _validating(reach: Reach) -> Iterator[ValidatingWebhook]:
             name=hook.name,
             admission_review_versions=("v1",),
             client_config=reach(hook.path),
-            failure_policy="Fail",
+            failure_policy="Ignore" if hook.is_advice else "Fail",
+            match_conditions=_conditions(hook),
             rules=hook.rules,
             side_effects="None",
-            timeout_seconds=TIMEOUT_S,
+            timeout_seconds=ADVICE_S if hook.is_advice else TIMEOUT_S,
         )
+
+
+def _conditions(hook: Hook) -> tuple[MatchCondition, ...]:
+    return (MatchCondition(name="who", expression=hook.only_for),) if hook.only_for else ()

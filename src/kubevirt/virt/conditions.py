@@ -15,6 +15,8 @@ READY: Final = "Ready"
 PAUSED: Final = "Paused"
 SYNCHRONIZED: Final = "Synchronized"
 POD_SCHEDULED: Final = "PodScheduled"
+REBOOTED: Final = "Rebooted"
+"""Ours: KubeVirt has no sign of a guest that has booted anew. What it says is another after each time."""
 
 C = TypeVar("C", VirtualMachineCondition, VirtualMachineInstanceCondition)
 

@@ -6,8 +6,14 @@ from kubevirt.api.configuration import DeveloperConfiguration, KubeVirtConfigura
 
 HOST_DISK: Final = "HostDisk"
 IMAGE_VOLUME: Final = "ImageVolume"
-ON_BY_DEFAULT: Final = frozenset({"NodeRestriction", IMAGE_VOLUME, "PasstBinding", "RebootPolicy"})
-"""Of those that are asked for here."""
+NODE_RESTRICTION: Final = "NodeRestriction"
+PORT_RANGES: Final = "PortRangesSpec"
+ASKED_FOR: Final = frozenset({HOST_DISK, IMAGE_VOLUME, NODE_RESTRICTION, PORT_RANGES})
+"""Those that something is behind. Of others it may be asked whether they are closed, in order to refuse in upstream's
+words; open, they lead to another refusal.
+"""
+ON_BY_DEFAULT: Final = frozenset({NODE_RESTRICTION, IMAGE_VOLUME})
+"""Of these."""
 
 
 def is_on(configuration: KubeVirtConfiguration, name: str) -> bool:

@@ -3,8 +3,8 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,8 @@ class House:
         self.namespace = namespace
         self.configuration = KubeVirtConfiguration()
         self.clock = SystemClock()
+        self.at_work: list[VirtController] = []
+        """Those who lead and know everything there is."""
         self._audit_log = audit_log
 
     @property
@@ -59,11 +61,21 @@ class House:
             self.config, lambda: self.configuration, user_agent=self.agent
         ) as client:
             chosen: dict[str, Any] = {"election": QUICK, **settings}
+
+            @contextmanager
+            def works() -> Iterator[None]:
+                self.at_work.append(controller)
+                try:
+                    yield
+                finally:
+                    self.at_work.remove(controller)
+
             controller = VirtController(
                 client,
                 self.clock,
                 lambda: self.configuration,
                 Settings(launcher_image=LAUNCHER, namespace=self.namespace, **chosen),
+                at_work=works,
             )
             async with background(controller.run()):
                 yield controller

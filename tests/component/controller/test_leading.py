@@ -106,6 +106,7 @@ async def test_of_two_controllers_one_acts_and_the_other_takes_over(house: House
                 await _are_ready(house, names)
                 await _assert_one_each(house, names)
                 assert not two.elector.is_leader
+                assert house.at_work == [one]
                 assert not two.machines.controller.outcomes
                 assert not two.instances.controller.queue.depth
         async with house.controlled(identity="two") as two:
@@ -127,7 +128,7 @@ async def test_a_controller_from_whom_the_lease_is_taken_stands_again(house: Hou
         await house.client.patch(LEASES, LEASE, patch, house.namespace)
 
         async def follows() -> bool:
-            return not one.elector.is_leader
+            return not one.elector.is_leader and not house.at_work
 
         await waiting.until(follows, limit_s=60, what="one leads no more")
         await house.create(a_machine("after", house.namespace, runStrategy="Always"))

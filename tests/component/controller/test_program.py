@@ -56,9 +56,13 @@ async def test_the_program_leads_makes_a_machine_run_and_tells_how_it_is(
         program.check()
         return "kubevirt_virt_controller_leading_status 1.0" in await _page(program, "/metrics")
 
+    async def is_well() -> bool:
+        return await _page(program, "/healthz") == "ok"
+
     async with house.with_nodes():
         await waiting.until(leads, limit_s=60, what="the program leads")
-        assert await _page(program, "/healthz") == "ok"
+        # It may lead a moment before its caches are complete.
+        await waiting.until(is_well, limit_s=60, what="the program is well")
         await house.create(a_machine(namespace=house.namespace, runStrategy="Always"))
         await house.until_machine("testvm", lambda vm: bool(vm.status.ready), "is ready")
         [pod] = await house.pods()

@@ -2,12 +2,16 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.component.controller.house import House
 
+from clusterup import waiting
 from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.scheme import (
+    NODES,
     PERSISTENT_VOLUME_CLAIMS,
+    PERSISTENT_VOLUMES,
     PODS,
     PRIORITY_CLASSES,
     VIRTUAL_MACHINE_INSTANCES,
@@ -16,6 +20,8 @@ from kubevirt.components.controller.instances import controller as instances
 from kubevirt.kube.patches import MergePatch
 from kubevirt.testing.builders import a_claim, a_machine, an_instance
 from kubevirt.virt.conditions import found
+from kubevirt.virt.nodes import HEARTBEAT
+from kubevirt.virt.pod.names import SCHEDULABLE
 
 GATE = {"developerConfiguration": {"featureGates": ["HostDisk"]}}
 
@@ -71,6 +77,38 @@ async def test_a_claim_that_is_missing_is_named_and_awaited(house: House) -> Non
         assert trouble(vmi) == ("", "")
 
 
+async def test_a_claim_that_has_no_volume_yet_is_waited_for(house: House) -> None:
+    volumes = {"volumes": [{"name": "root", "persistentVolumeClaim": {"claimName": "disk"}}]}
+    name = house.namespace  # a volume belongs to the whole cluster
+    claim = a_claim("disk", house.namespace)
+    claim = replace(claim, spec=replace(claim.spec, storage_class_name="", volume_name=name))
+    volume = {
+        "metadata": {"name": name},
+        "spec": {
+            "capacity": {"storage": "64Mi"},
+            "accessModes": ["ReadWriteOnce"],
+            "hostPath": {"path": "/nowhere"},
+            "storageClassName": "",
+        },
+    }
+    async with house.controlled(), house.with_nodes() as nodes:
+        nodes.pods.waiting.add("testvm")
+        await house.client.create(PERSISTENT_VOLUME_CLAIMS, claim)
+        vm = a_machine(namespace=house.namespace, guest=volumes, runStrategy="Always")
+        await house.create(vm)
+        await house.until_word("testvm", "WaitingForVolumeBinding")
+        await house.client.create(PERSISTENT_VOLUMES.raw, volume)
+        try:
+            # Where nobody binds claims the test does, as is done there.
+            bound = MergePatch({"status": {"phase": "Bound"}})
+            await house.client.patch_status(
+                PERSISTENT_VOLUME_CLAIMS, "disk", bound, house.namespace
+            )
+            await house.until_word("testvm", "Starting")
+        finally:
+            await house.client.delete(PERSISTENT_VOLUMES, name)
+
+
 async def test_what_the_server_refuses_is_told_and_goes_on_when_it_is_allowed(house: House) -> None:
     name = house.namespace  # a class belongs to the whole cluster
     async with house.controlled(), house.with_nodes():
@@ -118,6 +156,30 @@ async def test_an_instance_whose_pod_vanishes_has_failed_and_can_be_deleted(hous
         await house.delete(PODS, pod.metadata.name, grace_period_s=0)
         failed = await house.until_phase("testvm", "Failed")
         assert trouble(failed)[0] == "LauncherLost"
+        await house.delete(VIRTUAL_MACHINE_INSTANCES, "testvm")
+        await house.until_gone(VIRTUAL_MACHINE_INSTANCES, "testvm")
+
+
+async def test_a_node_that_is_silent_takes_no_more_guests_and_those_without_a_pod_have_failed(
+    house: House,
+) -> None:
+    async with house.controlled(), house.with_nodes() as nodes:
+        nodes.guests.unwilling.add("testvm")
+        vmi = an_instance(namespace=house.namespace)
+        await house.client.create(VIRTUAL_MACHINE_INSTANCES, vmi)
+        node = (await house.until_phase("testvm", "Scheduled")).status.node_name or ""
+        old = MergePatch({"metadata": {"annotations": {HEARTBEAT: "2020-01-01T00:00:00Z"}}})
+        await house.client.patch(NODES, node, old)
+
+        async def is_closed() -> bool:
+            return (await house.client.get(NODES, node)).metadata.labels[SCHEDULABLE] == "false"
+
+        await waiting.until(is_closed, limit_s=60, what="the node takes no more guests")
+        [pod] = await house.pods()
+        await house.delete(PODS, pod.metadata.name, grace_period_s=0)
+        failed = await house.until_phase("testvm", "Failed")
+        assert failed.status.reason == "NodeUnresponsive"
+        assert await house.told("testvm", "NodeUnresponsive")
         await house.delete(VIRTUAL_MACHINE_INSTANCES, "testvm")
         await house.until_gone(VIRTUAL_MACHINE_INSTANCES, "testvm")
 

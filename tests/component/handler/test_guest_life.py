@@ -9,12 +9,15 @@ import shutil
 import signal
 from collections.abc import AsyncIterator
 
+import msgspec
 import pytest
 from tests.component.handler.world import Node, a_node, a_vmi
 from tests.component.host.net_world import in_kernel, links_in
 
 from kubevirt.api.instance import VirtualMachineInstance
+from kubevirt.api.scheme import VIRTUAL_MACHINE_INSTANCES
 from kubevirt.components.handler.launchers import attendant
+from kubevirt.kube.events import reference
 
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it makes a container for each test"),
@@ -41,6 +44,14 @@ async def test_a_scheduled_instance_is_started_and_told_of_in_one_write(node: No
         assert vmi.status.machine is not None
         assert conditions(vmi)["SoftwareEmulation"] == ("True", "NoHardwareAcceleration")
         assert node.writes() == 1
+
+
+async def test_what_a_handler_tells_last_is_written_before_it_ends(node: Node) -> None:
+    """How guests ended that went down with it was lost."""
+    about = reference(VIRTUAL_MACHINE_INSTANCES, msgspec.convert(a_vmi(), VirtualMachineInstance))
+    async with node.handler() as handler:
+        handler.recorder.normal(about, "Stopped", "last words")
+    assert "Stopped" in await node.reasons()
 
 
 async def test_a_guest_that_crashes_has_failed_and_nothing_is_kept_of_it(node: Node) -> None:

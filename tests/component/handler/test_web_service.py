@@ -11,6 +11,9 @@ import pytest
 from tests.component.handler.calling import Caller, Certificates, caller
 from tests.component.handler.world import Launcher, Node, a_node, a_vmi
 
+from kubevirt.api.instance import VirtualMachineInstance
+from kubevirt.virt.conditions import found
+
 pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it makes a container for each test"),
     pytest.mark.skipif(not shutil.which("bwrap"), reason="no bwrap: install bubblewrap"),
@@ -69,11 +72,35 @@ async def test_buttons_are_pressed_and_questions_answered(place: Place) -> None:
     code, picture = await virt_api.call("GET", "vnc/screenshot")
     assert (code, picture[1:4]) == (200, b"PNG")
     assert place.launcher.pid_of("qemu") == qemu
+    await place.node.told("Paused", "Unpaused", "Reset", "SoftRebooted")
     code, words = await virt_api.call("PUT", "pause", "nobody")
     assert (code, words) == (
         404,
         b"VirtualMachineInstance nobody in namespace default not found.",
     )
+
+
+async def test_a_picture_after_a_move_of_the_mouse_cuts_nobody_off(place: Place) -> None:
+    async with place.virt_api.line("vnc") as screen:
+        await screen.says("RFB 003.008")
+        code, picture = await place.virt_api.call("GET", "vnc/screenshot?moveCursor=true")
+        assert (code, picture[1:4]) == (200, b"PNG")
+        await screen.type("RFB 003.008\n")
+        await screen.says("\x01\x01")  # one kind of security: none
+
+
+async def test_every_reset_is_seen_in_the_status(place: Place) -> None:
+    said = [""]
+    for _ in range(2):
+        assert (await place.virt_api.call("PUT", "reset"))[0] == 202
+        vmi = await place.node.until(lambda vmi: words_of_reboot(vmi) not in said)
+        assert vmi.status.phase == "Running"
+        said.append(words_of_reboot(vmi))
+
+
+def words_of_reboot(vmi: VirtualMachineInstance) -> str:
+    condition = found(vmi.status.conditions, "Rebooted")
+    return (condition.message or "") if condition is not None else ""
 
 
 async def test_a_second_caller_takes_the_line_over(place: Place) -> None:

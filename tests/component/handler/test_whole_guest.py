@@ -57,7 +57,10 @@ async def test_a_guest_lives_through_everything_that_a_node_does(
                 assert (await virt_api.call("PUT", "unpause"))[0] == 202
                 await node.until(lambda vmi: found(vmi.status.conditions, "Paused") is None)
                 assert launcher.pid_of("qemu") == qemu
-                await node.until(lambda vmi: found(vmi.status.conditions, "AgentConnected"))
+                vmi = await node.until(
+                    lambda vmi: found(vmi.status.conditions, "AgentConnected") is not None
+                )
+                assert found(vmi.status.conditions, "AgentVersionNotSupported") is None
                 code, text = await virt_api.call("GET", "guestosinfo")
                 assert code == 200, text
                 code, picture = await virt_api.call("GET", "vnc/screenshot")
@@ -70,6 +73,40 @@ async def test_a_guest_lives_through_everything_that_a_node_does(
         # created, handed over; Running, paused, unpaused, the agent's word, Succeeded
         assert writes[1:2] == ["Scheduled"]
         assert len(writes) <= 7, writes
+
+
+async def test_a_screenshot_can_move_the_mouse_of_the_guest_first(
+    guest_images: image.Images,
+) -> None:
+    """Whose kernel tells that a hand moved it."""
+    disk = guest_images.qcow2(guests.CIRROS)
+    vmi = a_guest()
+    vmi["spec"]["domain"]["devices"]["inputs"] = [
+        {"name": "tablet", "type": "tablet", "bus": "virtio"}
+    ]
+    async with a_node() as node, node.running(vmi, images=[disk]):
+        certificates = Certificates(node.folder / "certificates")
+        async with (
+            node.handler(tls=certificates.server()) as handler,
+            caller(certificates.client(), handler.port) as virt_api,
+        ):
+            await node.phase("Running")
+            async with virt_api.line("console") as console:
+                await console.wakes("login: ")
+                await console.type("cirros\n")
+                await console.says("Password:")
+                await console.type("gocubsgo\n")
+                await console.says("$ ")
+                listen = 'exec 3<$each; (head -c 24 <&3 >/dev/null && echo mo""ved) &'
+                script = f'for each in /dev/input/event*; do {listen} done; echo rea""dy'
+                await console.type(f"sudo sh -c '{script}'\n")
+                await console.says("ready")
+                code, picture = await virt_api.call("GET", "vnc/screenshot")
+                assert (code, picture[1:4]) == (200, b"PNG")
+                assert "moved" not in console.text
+                code, picture = await virt_api.call("GET", "vnc/screenshot?moveCursor=true")
+                assert (code, picture[1:4]) == (200, b"PNG")
+                await console.says("moved")
 
 
 async def test_a_deleted_guest_shuts_down_in_peace_and_costs_three_writes_at_most(

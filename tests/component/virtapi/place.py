@@ -142,6 +142,9 @@ class Place:
         validating = msgspec.to_builtins(admission_paths.validating(self._reach))
         await _post(client, f"{path}/mutatingwebhookconfigurations", mutating)
         await _post(client, f"{path}/validatingwebhookconfigurations", validating)
+        await self.until_at_work(client)
+
+    async def until_at_work(self, client: Client) -> None:
         for version in VERSIONS:
             name = f"/apis/apiregistration.k8s.io/v1/apiservices/{version}.{GROUP}"
             await waiting.until(

@@ -1,5 +1,6 @@
 """What kubectl applies: taken and filled in, or refused in KubeVirt's words."""
 
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from tests.component.virtapi.machines import DOMAIN, MERGE, Machines
 from kubevirt.kube.errors import ApiError, Forbidden, Invalid
 
 EXAMPLE = Path(__file__).parents[3] / "examples/standalone/vm.yaml"
+INFERRED = Path(__file__).parents[2] / "golden/create-vm/inferred.yaml"
+"""As virtctl writes it."""
 MACHINE_FINALIZER = "kubevirt.io/virtualMachineControllerFinalize"
 FINALIZER = "kubevirt.io/foregroundDeleteVirtualMachine"
 
@@ -33,6 +36,30 @@ async def test_the_example_is_accepted_and_filled_in(machines: Machines) -> None
     assert again.stdout == "virtualmachine.kubevirt.io/testvm unchanged\n"
 
 
+async def test_a_machine_is_somebody_from_the_day_it_is_made(machines: Machines) -> None:
+    file = manifest(
+        "VirtualMachine", {"runStrategy": "Halted", "template": {"spec": {"domain": DOMAIN}}}
+    )
+
+    async def identity_after(*words: str) -> dict[str, str]:
+        said = await machines.kubectl(*words, "-f", "-", stdin=file)
+        assert said.code == 0, said.stderr
+        vm = await machines.get("virtualmachines", "testvm")
+        found: dict[str, str] = vm["spec"]["template"]["spec"]["domain"]["firmware"]
+        return found
+
+    first = await identity_after("create")
+    assert uuid.UUID(first["uuid"]) != uuid.UUID(first["serial"])
+    assert await identity_after("apply") == first
+    assert await identity_after("replace") == first
+    await machines.kubectl(
+        "patch", "vm", "testvm", "--type=merge", "-p", '{"metadata": {"finalizers": null}}'
+    )
+    await machines.kubectl("delete", "vm", "testvm")
+    another = await identity_after("create")
+    assert {*another.values()}.isdisjoint(first.values())
+
+
 async def test_an_instance_begins_as_pending_whatever_it_says(machines: Machines) -> None:
     body = yaml.safe_load(manifest("VirtualMachineInstance", {"domain": DOMAIN}))
     body["status"] = {"phase": "Running", "nodeName": "elsewhere"}
@@ -43,6 +70,37 @@ async def test_an_instance_begins_as_pending_whatever_it_says(machines: Machines
     assert "nodeName" not in vmi["status"]
     assert vmi["metadata"]["finalizers"] == [FINALIZER]
     assert vmi["spec"]["domain"]["cpu"]["cores"] == 1
+
+
+async def test_what_may_fail_to_be_inferred_is_left_out_with_a_warning(machines: Machines) -> None:
+    said = await machines.kubectl("apply", "-f", str(INFERRED))
+    assert said.code == 0, said.stderr
+    for key in ("instancetype", "preference"):
+        assert f"Warning: spec.{key} is left out, as its inferFromVolume" in said.stderr
+    vm = await machines.get("virtualmachines", "testvm")
+    assert not {"instancetype", "preference"} & vm["spec"].keys()
+    assert vm["spec"]["template"]["spec"]["domain"]["firmware"]["uuid"]
+
+
+async def test_a_setting_that_does_nothing_is_taken_with_a_word(machines: Machines) -> None:
+    configuration = {
+        "permittedHostDevices": {"usb": [{"resourceName": "a/b", "selectors": []}]},
+        "developerConfiguration": {"featureGates": ["HostDisk", "Sidecar"]},
+    }
+    file = manifest("KubeVirt", {"configuration": configuration}, name="elsewhere")
+    said = await machines.kubectl("create", "-f", "-", stdin=file)
+    assert said.code == 0, said.stderr
+    devices, gate = said.stderr.splitlines()
+    assert devices == (
+        "Warning: spec.configuration.permittedHostDevices has no effect here: devices of nodes "
+        "cannot be handed to guests yet"
+    )
+    assert "featureGates Sidecar has no effect here" in gate
+    patch = '{"spec": {"imageTag": "v1.9.0"}}'
+    said = await machines.kubectl("patch", "kubevirt", "elsewhere", "--type=merge", "-p", patch)
+    assert said.stderr == (
+        "Warning: spec.imageTag has no effect here: virt-operator is not built yet\n"
+    )
 
 
 REFUSED: list[tuple[str, dict[str, Any], str, str]] = [

@@ -46,3 +46,15 @@ def test_a_status_is_asked_about_by_its_subresource() -> None:
     found = {(rule.api_groups[0], rule.resources[0]) for rule in hook.rules}
     assert ("kubevirt.io", "virtualmachines/status") in found
     assert ("pool.kubevirt.io", "virtualmachinepools/status") in found
+
+
+def test_nobody_waits_for_advice_and_nothing_passes_a_judge() -> None:
+    found = {each.name: each.failure_policy for each in admission_paths.validating(reach).webhooks}
+    advisers = {name for name, policy in found.items() if policy == "Ignore"}
+    assert advisers == {
+        "kubevirt-create-validator.kubevirt.io",
+        "kubevirt-update-validator.kubevirt.io",
+    }
+    assert set(found.values()) == {"Fail", "Ignore"}
+    mutators = admission_paths.mutating(reach).webhooks
+    assert {each.failure_policy for each in mutators} == {"Fail"}

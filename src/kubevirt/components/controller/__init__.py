@@ -12,6 +12,7 @@ telling.py      events
 metrics.py      figures of machines and instances
 machines/       the controller of VirtualMachines
 instances/      the controller of VirtualMachineInstances
+nodes.py        the controller of nodes whose virt-handler is silent
 
 Nothing is decided here: that is `virt.machine`, `virt.instance` and `virt.pod`. A reconcile reads the caches, asks for a
 plan, and carries it out. docs/virt-controller.md tells the whole.

@@ -18,10 +18,12 @@ from kubevirt.components.controller.kept import (
     EVENTS,
     LAUNCHER_PODS,
     MACHINES,
+    NODES,
     REVISIONS,
     KeptClaim,
     KeptEvent,
     KeptMachine,
+    KeptNode,
     KeptPod,
 )
 from kubevirt.kube.informer import Informer
@@ -45,6 +47,7 @@ class Caches:
     claims: Informer[KeptClaim]
     revisions: Informer[PartialObjectMetadata]
     mount_troubles: Informer[KeptEvent]
+    nodes: Informer[KeptNode]
 
     @classmethod
     def of(cls, source: Source, clock: Clock) -> "Caches":
@@ -61,6 +64,7 @@ class Caches:
             pods=Fresh(Informer(source, LAUNCHER_PODS, clock=clock)),
             claims=Informer(source, CLAIMS, clock=clock),
             revisions=Informer(source, REVISIONS, clock=clock),
+            nodes=Informer(source, NODES, clock=clock),
             mount_troubles=Informer(
                 source,
                 EVENTS,
@@ -78,8 +82,12 @@ class Caches:
     @property
     def informers(self) -> tuple[Informer[Any], ...]:
         fresh = (self.machines, self.instances, self.pods)
-        others = (self.claims, self.revisions, self.mount_troubles)
+        others = (self.claims, self.revisions, self.mount_troubles, self.nodes)
         return (*(each.informer for each in fresh), *others)
+
+    async def wait_synced(self) -> None:
+        for informer in self.informers:
+            await informer.wait_synced()
 
     @property
     def are_synced(self) -> bool:

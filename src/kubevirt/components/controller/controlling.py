@@ -8,6 +8,7 @@ need not end for that, since what it does next is decided from the caches anew.
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.base.clock import Clock
@@ -17,6 +18,7 @@ from kubevirt.components.controller.caches import Caches
 from kubevirt.components.controller.instances.controller import InstanceController
 from kubevirt.components.controller.machines.controller import MachineController
 from kubevirt.components.controller.metrics import Transitions, figures
+from kubevirt.components.controller.nodes import NodeController
 from kubevirt.components.controller.settings import LEASE, Settings
 from kubevirt.kube.client import Client
 from kubevirt.kube.events import EventRecorder
@@ -26,6 +28,8 @@ from kubevirt.kube.metrics import Metrics
 
 COMPONENT = "virtualmachine-controller"
 """Who tells of events. Upstream's name, for both kinds."""
+
+AtWork = Callable[[], AbstractContextManager[None]]
 
 log = get_logger(__name__)
 
@@ -37,7 +41,11 @@ class VirtController:
         clock: Clock,
         configuration: Callable[[], KubeVirtConfiguration],
         settings: Settings,
+        *,
+        at_work: AtWork = nullcontext,
     ) -> None:
+        """`at_work` is entered while it leads and its caches are complete."""
+        self._at_work = at_work
         self._configuration = configuration
         self._clock = clock
         self.caches = Caches.of(client, clock)
@@ -69,8 +77,12 @@ class VirtController:
             before_each=self.elector.assert_leader,
         )
 
+        self.nodes = NodeController(
+            client, clock, self.caches, before_each=self.elector.assert_leader
+        )
+
     async def run(self) -> None:
-        async with background(self.caches.run(), self.recorder.run()):
+        async with self.recorder.running(), background(self.caches.run()):
             while True:
                 try:
                     await self.elector.run(self._lead)
@@ -81,12 +93,17 @@ class VirtController:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.machines.run())
             tasks.create_task(self.instances.run())
+            tasks.create_task(self.nodes.run())
+            await self.caches.wait_synced()
+            with self._at_work():
+                await asyncio.Event().wait()
 
     def show(self, metrics: Metrics, health: Health) -> None:
         """What there is to see from outside."""
         metrics.add_leadership("virt-controller", lambda: self.elector.is_leader)
         metrics.add_controller(self.machines.controller)
         metrics.add_controller(self.instances.controller)
+        metrics.add_controller(self.nodes.controller)
         metrics.add(lambda: figures(self.caches, self._configuration()))
         metrics.add(Transitions(self.caches, self._clock).figures)
         health.add("caches", self._lagging)

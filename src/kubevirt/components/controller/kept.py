@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
+from msgspec import field
+
 from kubevirt.api import scheme
 from kubevirt.api.core.container import Container
 from kubevirt.api.core.pod import Pod, PodReadinessGate, PodSpec, PodStatus
@@ -20,6 +22,8 @@ from kubevirt.api.scheme import (
     VIRTUAL_MACHINES,
 )
 from kubevirt.api.struct import NO_ENTRIES, Int64, Quantity, Struct
+from kubevirt.virt.nodes import HEARTBEAT
+from kubevirt.virt.pod.names import SCHEDULABLE
 
 
 class KeptMetadata(Struct, frozen=True, kw_only=True):
@@ -88,6 +92,29 @@ class KeptPod(Struct, frozen=True, kw_only=True):
         return Pod(metadata=self.metadata.whole, spec=spec, status=self.status)
 
 
+class KeptNodeLabels(Struct, frozen=True, kw_only=True):
+    schedulable: str | None = field(default=None, name=SCHEDULABLE)
+
+
+class KeptNodeAnnotations(Struct, frozen=True, kw_only=True):
+    heartbeat: str | None = field(default=None, name=HEARTBEAT)
+
+
+class KeptNodeMetadata(KeptMetadata, frozen=True, kw_only=True):
+    labels: KeptNodeLabels = KeptNodeLabels()
+    annotations: KeptNodeAnnotations = KeptNodeAnnotations()
+
+
+class KeptNode(Struct, frozen=True, kw_only=True):
+    """What virt-handler says of it."""
+
+    metadata: KeptNodeMetadata = KeptNodeMetadata()
+
+    @property
+    def said(self) -> tuple[KeptNodeLabels, KeptNodeAnnotations]:
+        return self.metadata.labels, self.metadata.annotations
+
+
 class KeptRequirements(Struct, frozen=True, kw_only=True):
     requests: Mapping[str, Quantity] = NO_ENTRIES
 
@@ -99,6 +126,7 @@ class KeptClaimSpec(Struct, frozen=True, kw_only=True):
 
 
 class KeptClaimStatus(Struct, frozen=True, kw_only=True):
+    phase: str | None = None
     capacity: Mapping[str, Quantity] = NO_ENTRIES
 
 
@@ -106,6 +134,10 @@ class KeptClaim(Struct, frozen=True, kw_only=True):
     metadata: KeptMetadata = KeptMetadata()
     spec: KeptClaimSpec = KeptClaimSpec()
     status: KeptClaimStatus = KeptClaimStatus()
+
+    @property
+    def is_bound(self) -> bool:
+        return self.status.phase == "Bound"
 
 
 class KeptEvent(Struct, frozen=True, kw_only=True):
@@ -116,6 +148,7 @@ class KeptEvent(Struct, frozen=True, kw_only=True):
 
 
 MACHINES: Final = VIRTUAL_MACHINES.read_as(KeptMachine)
+NODES: Final = scheme.NODES.read_as(KeptNode)
 LAUNCHER_PODS: Final = PODS.read_as(KeptPod)
 EVENTS: Final = scheme.EVENTS.read_as(KeptEvent)
 CLAIMS: Final = PERSISTENT_VOLUME_CLAIMS.read_as(KeptClaim)

@@ -3,13 +3,12 @@
     with arrivals.at(folder) as arrived:
         await arrived.wait()
 
-Whoever waits is woken whenever a name appears anywhere, and looks whether it was the one. Where the kernel has no
-watch to give, nobody is woken: those who wait have to look from time to time in any case.
+Whoever waits is woken whenever a name appears in their folder, and looks whether it was the one. Where the kernel
+has no watch to give, nobody is woken: those who wait have to look from time to time in any case.
 """
 
 import asyncio
 import os
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -23,8 +22,8 @@ log = get_logger(__name__)
 class Arrivals:
     def __init__(self) -> None:
         self._fd: int | None = None
-        self._waiting: set[asyncio.Event] = set()
-        self._watched: Counter[int] = Counter()
+        self._waiting: dict[int, set[asyncio.Event]] = {}
+        """For each folder that is watched."""
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -48,11 +47,14 @@ class Arrivals:
         """Set whenever a name may have appeared there."""
         arrived = asyncio.Event()
         number = self._watch(folder)
-        self._waiting.add(arrived)
+        if number is None:
+            yield arrived
+            return
+        self._waiting.setdefault(number, set()).add(arrived)
         try:
             yield arrived
         finally:
-            self._waiting.discard(arrived)
+            self._waiting[number].discard(arrived)
             self._unwatch(number)
 
     def _watch(self, folder: Root) -> int | None:
@@ -60,23 +62,26 @@ class Arrivals:
             return None
         with folder.followed(".") as place:
             try:
-                number = inotify.add(self._fd, f"/proc/self/fd/{place}", inotify.APPEARS)
+                return inotify.add(self._fd, f"/proc/self/fd/{place}", inotify.APPEARS)
             except OSError as error:
                 log.warning("a folder is not watched", error=error)
                 return None
-        self._watched[number] += 1
-        return number
 
-    def _unwatch(self, number: int | None) -> None:
-        if number is None or self._fd is None:
+    def _unwatch(self, number: int) -> None:
+        """The kernel tells that a watch has ended as it tells of a name. Nobody waits under its number any more:
+        were all woken who wait elsewhere, each would look, stop waiting in turn, and wake the others for ever.
+        """
+        if self._waiting[number]:
             return
-        self._watched[number] -= 1
-        if not self._watched[number]:
-            del self._watched[number]
+        del self._waiting[number]
+        if self._fd is not None:
             inotify.remove(self._fd, number)
 
     def _hear(self) -> None:
-        if self._fd is not None:
-            inotify.heard(self._fd)
-        for each in self._waiting:
-            each.set()
+        if self._fd is None:
+            return
+        told = inotify.heard(self._fd)
+        numbers = self._waiting.keys() if inotify.OVERFLOWED in told else told
+        for number in numbers:
+            for each in self._waiting.get(number, ()):
+                each.set()

@@ -18,8 +18,9 @@ from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.scheme import VIRTUAL_MACHINE_INSTANCES
 from kubevirt.base.clock import Clock
+from kubevirt.base.errors import KubevirtError
 from kubevirt.base.log import get_logger
-from kubevirt.base.tasks import background
+from kubevirt.base.tasks import Latch, background
 from kubevirt.components.handler import node_labels
 from kubevirt.components.handler.arrivals import Arrivals
 from kubevirt.components.handler.devices.offered import KVM, plugins
@@ -34,13 +35,16 @@ from kubevirt.components.handler.settings import HandlerSettings
 from kubevirt.components.handler.web import service as web
 from kubevirt.components.handler.web.guests import Guests
 from kubevirt.components.handler.web.service import WebService
+from kubevirt.host.guest_cpu import guest_cpu
 from kubevirt.host.kvm import acceleration
 from kubevirt.kube.backoff import BackoffSettings, KeyedBackoff
 from kubevirt.kube.client import Client
 from kubevirt.kube.controller import Controller, ControllerSettings
 from kubevirt.kube.events import EventRecorder
+from kubevirt.kube.http.health import Health
 from kubevirt.kube.informer import Informer
 from kubevirt.kube.key import Key
+from kubevirt.kube.metrics import Metrics
 from kubevirt.kube.queue import WorkQueue
 from kubevirt.kube.triggers import own
 from kubevirt.virt.instance.names import NODE_LABEL
@@ -60,8 +64,15 @@ class Handler:
     attendants: Attendants
     controller: Controller[Key]
     heartbeat: Heartbeat
+    recorder: EventRecorder
     port: int | None
     """Where virt-api calls; None if nobody can."""
+
+    def show(self, metrics: Metrics, health: Health) -> None:
+        """What there is to see from outside."""
+        metrics.add_controller(self.controller)
+        health.add("instances", lambda: "" if self.vmis.is_synced else "not complete yet")
+        health.add("devices", lambda: "" if self.heartbeat.is_ready() else "not offered yet")
 
 
 @asynccontextmanager
@@ -97,19 +108,20 @@ async def serving(
     attendants.notify(changed, events.pass_on)
     offered, heartbeat = await _node(settings, client, arrivals, clock)
     async with AsyncExitStack() as stack:
+        await stack.enter_async_context(recorder.running())  # to the end: what ends is told of, too
         stack.enter_context(arrivals.running())
         await stack.enter_async_context(attendants.running())
         for each in attendants:
             changed(each.whose)
-        work = [vmis.run(), controller.run(), recorder.run(), heartbeat.run()]
+        work = [vmis.run(), controller.run(), heartbeat.run()]
         work += [each.run() for each in offered]
         await stack.enter_async_context(background(*work))
         await vmis.wait_synced()
         port = None
         if tls is not None:
-            service = WebService(Guests(vmis, attendants), settings, clock)
+            service = WebService(Guests(vmis, attendants), events, settings, clock)
             port = await stack.enter_async_context(web.serving(service, settings, tls))
-        yield Handler(vmis, attendants, controller, heartbeat, port)
+        yield Handler(vmis, attendants, controller, heartbeat, recorder, port)
 
 
 def _controller(
@@ -139,7 +151,7 @@ async def _node(
         client,
         settings.node,
         clock,
-        labels=_labels() if has_kvm else {},
+        labels=await _labels() if has_kvm else {},
         is_ready=lambda: all(each.registrations for each in offered),
     )
     return offered, heartbeat
@@ -155,8 +167,17 @@ async def _has_kvm(settings: HandlerSettings) -> bool:
     return found.usable
 
 
-def _labels() -> dict[str, str]:
-    return node_labels.labels(Path("/proc/cpuinfo").read_text())
+async def _labels() -> dict[str, str]:
+    try:
+        found = await guest_cpu()
+    except KubevirtError as error:
+        log.warning("guests that ask for a processor cannot come here", error=error)
+        return {}
+    return node_labels.labels(_cpuinfo(), found)
+
+
+def _cpuinfo() -> str:
+    return Path("/proc/cpuinfo").read_text()
 
 
 async def run(
@@ -165,8 +186,14 @@ async def run(
     configuration: Callable[[], KubeVirtConfiguration],
     clock: Clock,
     *,
+    metrics: Metrics,
+    health: Health,
     tls: ssl.SSLContext | None = None,
 ) -> None:
     """The same until cancelled."""
-    async with serving(settings, client, configuration, clock, tls=tls):
+    started = Latch()
+    health.add("start", lambda: "" if started.is_open else "nobody looks after guests yet")
+    async with serving(settings, client, configuration, clock, tls=tls) as handler:
+        handler.show(metrics, health)
+        started.open()
         await asyncio.Event().wait()

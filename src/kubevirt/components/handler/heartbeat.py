@@ -16,12 +16,12 @@ from kubevirt.base.errors import KubevirtError
 from kubevirt.base.log import get_logger
 from kubevirt.kube.client import Client
 from kubevirt.kube.patches import MergePatch
+from kubevirt.virt.nodes import HEARTBEAT
+from kubevirt.virt.pod.names import SCHEDULABLE
 
 log = get_logger(__name__)
 
-SCHEDULABLE: Final = "kubevirt.io/schedulable"
 CPU_MANAGER: Final = "kubevirt.io/cpumanager"
-HEARTBEAT: Final = "kubevirt.io/heartbeat"
 INTERVAL_S: Final = 60.0
 JITTER: Final = 0.2
 """Up to this part of the interval longer, so that nodes do not all come at once."""
@@ -51,7 +51,7 @@ class Heartbeat:
         self._node = node
         self._clock = clock
         self._labels = labels
-        self._is_ready = is_ready
+        self.is_ready = is_ready
         self._random = randomness or random.Random()  # noqa: S311  # spreads load, hides nothing
 
     async def run(self) -> None:
@@ -59,7 +59,7 @@ class Heartbeat:
         try:
             await self._get_ready()
             while True:
-                is_ready = self._is_ready()
+                is_ready = self.is_ready()
                 is_told = await self._beat(is_schedulable=is_ready)
                 wait_s = INTERVAL_S * (1 + JITTER * self._random.random())
                 await self._clock.sleep(wait_s if is_told and is_ready else RETRY_S)
@@ -69,7 +69,7 @@ class Heartbeat:
     async def _get_ready(self) -> None:
         """Mostly a moment; who takes longer is told of as what it is."""
         ends = self._clock.monotonic() + READY_S
-        while not self._is_ready() and self._clock.monotonic() < ends:
+        while not self.is_ready() and self._clock.monotonic() < ends:
             await self._clock.sleep(LOOK_S)
 
     async def _say_goodbye(self) -> None:

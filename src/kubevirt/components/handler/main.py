@@ -35,6 +35,8 @@ def main() -> int:
             ground.client,
             ground.configuration,
             ground.clock,
+            metrics=ground.metrics,
+            health=ground.health,
             tls=_tls(given, ground),
         )
 

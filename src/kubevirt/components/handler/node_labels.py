@@ -1,30 +1,34 @@
 """What guests may ask of a node's processor, as labels. Pure.
 
-Pods of emulated guests ask for nothing of it, so a node without a usable processor needs none of these. Which of
-QEMU's models a processor can be is not told: a guest that names one runs only where the label was set by hand.
+Pods of guests ask for these by name (`virt.pod.scheduling`), so whatever they may ask for is told here: the models that the
+processor can be, and the features that it can show. Pods of emulated guests ask for nothing of it, so a node without a usable
+processor needs none of these.
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from kubevirt.host.guest_cpu import GuestCpu
+from kubevirt.virt.pod.names import CPU_FEATURE, CPU_MODEL
+
 VENDOR: Final = "cpu-vendor.node.kubevirt.io"
-FEATURE: Final = "cpu-feature.node.kubevirt.io"
 
 _VENDORS: Final = {"GenuineIntel": "Intel", "AuthenticAMD": "AMD"}
-_SPELLINGS: Final = {"sse4_1": "sse4.1", "sse4_2": "sse4.2", "pni": "sse3"}
 _LABEL: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 
 
-def labels(cpuinfo: str) -> dict[str, str]:
+def labels(cpuinfo: str, cpu: GuestCpu) -> dict[str, str]:
     """`cpuinfo` is /proc/cpuinfo; the first processor speaks for all."""
-    facts = dict(_facts(cpuinfo))
-    vendor = _VENDORS.get(facts.get("vendor_id", ""), "")
-    found = {f"{VENDOR}/{vendor}": "true"} if vendor else {}
-    for flag in facts.get("flags", "").split():
-        name = _SPELLINGS.get(flag, flag.replace("_", "-"))
+    vendor = _VENDORS.get(dict(_facts(cpuinfo)).get("vendor_id", ""), "")
+    named = ((VENDOR, [vendor]), (CPU_MODEL, cpu.models), (CPU_FEATURE, cpu.features))
+    return dict.fromkeys((label for kind, names in named for label in _labels(kind, names)), "true")
+
+
+def _labels(kind: str, names: Iterable[str]) -> Iterator[str]:
+    for name in sorted(names):
         if _LABEL.fullmatch(name):
-            found[f"{FEATURE}/{name}"] = "true"
-    return found
+            yield f"{kind}/{name}"
 
 
 def _facts(cpuinfo: str) -> list[tuple[str, str]]:

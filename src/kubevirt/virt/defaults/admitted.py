@@ -15,6 +15,7 @@ from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine
 from kubevirt.base.errors import UserError
 from kubevirt.virt.defaults.birth import OURS, born
+from kubevirt.virt.defaults.identity import NONE, Identity, identity_in, with_identity
 from kubevirt.virt.defaults.instance import with_defaults
 from kubevirt.virt.defaults.patch import Operation, difference
 from kubevirt.virt.defaults.platform import with_machine
@@ -27,19 +28,24 @@ Raw = Mapping[str, Any]
 
 
 def new_instance(
-    vmi: VirtualMachineInstance, configuration: KubeVirtConfiguration, now: datetime
+    vmi: VirtualMachineInstance,
+    configuration: KubeVirtConfiguration,
+    now: datetime,
+    identity: Identity = NONE,
 ) -> VirtualMachineInstance:
-    """The whole instance, as it is stored."""
+    """The whole instance, as it is stored. `identity` is for one without a UUID: no machine made it."""
     fresh = born(vmi, configuration, now)
-    filled = with_defaults(fresh, configuration)
+    filled = with_defaults(fresh, configuration, firmware_uuid=identity.uuid)
     return replace(filled, spec=with_probes(filled.spec))
 
 
-def new_instance_patch(raw: Raw, configuration: KubeVirtConfiguration, now: datetime) -> Patch:
+def new_instance_patch(
+    raw: Raw, configuration: KubeVirtConfiguration, now: datetime, identity: Identity
+) -> Patch:
     """`raw` is the object of the request as plain JSON, which may hold more than our types know."""
     vmi = msgspec.convert(raw, VirtualMachineInstance)
     try:
-        whole = new_instance(vmi, configuration, now)
+        whole = new_instance(vmi, configuration, now, identity)
     except UserError:
         return ()
     changed = _json(whole)
@@ -62,8 +68,8 @@ def changed_instance_patch(old: Raw, new: Raw, *, is_ours: bool, may_free: bool)
     return (*patch, Operation("remove", "/status"))
 
 
-def new_machine_patch(raw: Raw, configuration: KubeVirtConfiguration) -> Patch:
-    """Architecture and machine type are fixed for good: a cluster's new default moves no old guest."""
+def machine_patch(raw: Raw, configuration: KubeVirtConfiguration, identity: Identity) -> Patch:
+    """Board and identity are fixed for good: a cluster's new default moves no old guest."""
     vm = msgspec.convert(raw, VirtualMachine)
     template = vm.spec.template
     if template.spec is None:
@@ -74,10 +80,11 @@ def new_machine_patch(raw: Raw, configuration: KubeVirtConfiguration) -> Patch:
     except UserError:
         return ()
     spec = with_machine(template.spec, settings, architecture)
+    spec = with_identity(spec, identity)
     return difference(_json(template.spec), _json(spec), "/spec/template/spec")
 
 
-def born_machine_patch(raw: Raw, configuration: KubeVirtConfiguration) -> Patch:
+def born_machine_patch(raw: Raw, configuration: KubeVirtConfiguration, identity: Identity) -> Patch:
     """For one that is created: our finalizer too, which the controller then need not write."""
     own = _finalizers(raw)
     held = (
@@ -85,15 +92,25 @@ def born_machine_patch(raw: Raw, configuration: KubeVirtConfiguration) -> Patch:
         if MACHINE_FINALIZER in own
         else (Operation("add", "/metadata/finalizers", [*own, MACHINE_FINALIZER]),)
     )
-    return (*held, *new_machine_patch(raw, configuration))
+    return (*held, *machine_patch(raw, configuration, identity))
 
 
 def changed_machine_patch(
     old: Raw, new: Raw, configuration: KubeVirtConfiguration, *, may_free: bool
 ) -> Patch:
-    """`kubectl replace` with the user's own file must neither free a machine nor move its guest."""
+    """`kubectl replace` with the user's own file must neither free a machine nor move its guest, nor
+    make another one of it.
+    """
     kept = () if may_free else kept_finalizers(old, new)
-    return (*kept, *new_machine_patch(new, configuration))
+    return (*kept, *machine_patch(new, configuration, _identity_of(old)))
+
+
+def _identity_of(old: Raw) -> Identity:
+    """None where what is stored does not fit its kind: then nobody can say what it was."""
+    try:
+        return identity_in(msgspec.convert(old, VirtualMachine).spec.template.spec)
+    except msgspec.ValidationError:
+        return NONE
 
 
 def kept_finalizers(old: Raw, new: Raw) -> Patch:

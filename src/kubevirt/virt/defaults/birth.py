@@ -22,7 +22,7 @@ OURS: Final = (FINALIZER, MACHINE_FINALIZER)
 PENDING: Final = "Pending"
 PCI_TOPOLOGY: Final = "v3"
 RUNTIME_USER: Final = 107
-ROOT: Final = 0
+"""Also where gate `Root` is open: launchers are never root, so no status may say so."""
 
 
 def born(
@@ -43,12 +43,7 @@ def born(
                     phase=PENDING, phase_transition_timestamp=now
                 ),
             ),
-            runtime_user=ROOT if _as_root(configuration) else RUNTIME_USER,
+            runtime_user=RUNTIME_USER,
             virtual_machine_revision_name=vmi.status.virtual_machine_revision_name,
         ),
     )
-
-
-def _as_root(configuration: KubeVirtConfiguration) -> bool:
-    developer = configuration.developer_configuration
-    return developer is not None and "Root" in developer.feature_gates

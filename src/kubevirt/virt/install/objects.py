@@ -9,7 +9,7 @@ from kubevirt.api.core.namespace import Namespace
 from kubevirt.api.core.scheduling import PriorityClass
 from kubevirt.api.meta import ObjectMeta
 from kubevirt.api.struct import Struct
-from kubevirt.virt.install import front, people, rights, settings
+from kubevirt.virt.install import front, monitoring, people, rights, settings
 from kubevirt.virt.install.options import LABELS, Options
 
 Object = dict[str, Any]
@@ -38,6 +38,7 @@ def _structs(options: Options) -> Iterator[Struct]:
     yield from rights.objects(options)
     yield from people.objects(options)
     yield front.service(options)
+    yield monitoring.service(options)
     yield from front.api_services(options)
     yield from front.webhooks(options)
     yield settings.installed(options)

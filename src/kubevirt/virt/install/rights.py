@@ -163,6 +163,12 @@ PROGRAMS: Final = (
                 READ,
                 "a guest waits for its claims; they tell whether it could migrate",
             ),
+            Right(
+                "",
+                ("nodes",),
+                (*_FOLLOW, "patch"),
+                "a node whose virt-handler is silent gets no more guests: its label says so",
+            ),
             _EVENTS,
         ),
         at_home=(
@@ -185,7 +191,12 @@ PROGRAMS: Final = (
                 "from Scheduled on the status of a node's guests is its virt-handler's; "
                 "admission holds it to that node",
             ),
-            Right("", ("nodes",), ("patch",), "heartbeat and labels of its node"),
+            Right(
+                "",
+                ("nodes",),
+                ("patch",),
+                "heartbeat and labels of its node; admission holds it to that node",
+            ),
             _EVENTS,
         ),
         at_home=(_SETTINGS,),

@@ -40,6 +40,8 @@ class DomainSeen(msgspec.Struct, frozen=True, kw_only=True):
     is_emulated: bool = False
     machine: str = ""
     has_agent: bool = False
+    agent_commands: frozenset[str] | None = None
+    """Those of `agent.JUDGED` that it offers; None while nobody knows."""
     cards: tuple[Card, ...] = ()
     guest_cards: tuple[Card, ...] = ()
     """Those an agent tells of."""
@@ -47,6 +49,8 @@ class DomainSeen(msgspec.Struct, frozen=True, kw_only=True):
     """Of disks: the volume's name and the device that it is."""
     os: VirtualMachineInstanceGuestOSInfo = VirtualMachineInstanceGuestOSInfo()
     is_frozen: bool = False
+    resets: int = 0
+    """How often its machine was reset since it was started."""
 
 
 class GuestSeen(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,13 +17,24 @@ from kubevirt.api.instance_status import (
     VirtualMachineInstanceStatus,
     VolumeStatus,
 )
-from kubevirt.virt.conditions import FALSE, PAUSED, SYNCHRONIZED, TRUE, Told, found, with_told
+from kubevirt.virt.conditions import (
+    FALSE,
+    PAUSED,
+    REBOOTED,
+    SYNCHRONIZED,
+    TRUE,
+    Told,
+    found,
+    with_told,
+)
 from kubevirt.virt.happening import Happening
+from kubevirt.virt.instance import agent, happenings, interfaces, migratable, phases
 from kubevirt.virt.instance import domain as domains
-from kubevirt.virt.instance import happenings, interfaces, migratable, phases
 from kubevirt.virt.instance.domain import DomainSeen, GuestSeen
 
 DEFAULT_GRACE_S = 30
+UNSUPPORTED = "AgentVersionNotSupported"
+"""Said of an agent that cannot do what is needed of it; the name is upstream's, of a time when it went by versions."""
 
 
 def told(
@@ -119,12 +130,14 @@ def _conditions(
     if domain is not None and domain.state in domains.ALIVE:
         all_told[PAUSED] = _paused(domain)
         all_told["AgentConnected"] = Told(TRUE) if domain.has_agent else None
+        all_told[REBOOTED] = _rebooted(domain)
+        all_told[UNSUPPORTED] = agent.unsupported(vmi, domain.agent_commands)
         all_told["SoftwareEmulation"] = _emulation(domain)
         all_told["LiveMigratable"] = migratable.of(vmi, seen.shared_claims)
         all_told["StorageLiveMigratable"] = migratable.NOT_BUILT
     elif status.phase in phases.FINAL:
         # Gone with the guest. How far it came, and whether it could have moved, stays.
-        all_told |= {PAUSED: None, "AgentConnected": None}
+        all_told |= {PAUSED: None, "AgentConnected": None, UNSUPPORTED: None}
     conditions = status.conditions
     for name, each in all_told.items():
         conditions = with_told(conditions, VirtualMachineInstanceCondition, name, each, now)
@@ -164,6 +177,14 @@ def _paused(domain: DomainSeen) -> Told | None:
             return Told(TRUE, "PausedByMigrationMonitor", "VMI was paused by the migration monitor")
         case _:
             return None
+
+
+def _rebooted(domain: DomainSeen) -> Told | None:
+    """Who waits for a reboot compares what this says with what it said before."""
+    if not domain.resets:
+        return None
+    text = f"the guest has booted anew since it was started; resets of its machine: {domain.resets}"
+    return Told(TRUE, "GuestRebooted", text)
 
 
 def _emulation(domain: DomainSeen) -> Told | None:

@@ -4,6 +4,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from kubevirt.virt import nodes
 from kubevirt.virt.happening import Happening
 
 DEFINED: Final = Happening("Created", "VirtualMachineInstance defined.")
@@ -11,6 +12,10 @@ STARTED: Final = Happening("Started", "VirtualMachineInstance started.")
 ASKED_TO_SHUT_DOWN: Final = Happening("ShuttingDown", "Signaled Graceful Shutdown")
 DELETED: Final = Happening("Deleted", "Signaled Deletion")
 STOPPING: Final = Happening("Deleted", "VirtualMachineInstance stopping")
+PAUSED: Final = Happening("Paused", "VirtualMachineInstance paused")
+UNPAUSED: Final = Happening("Unpaused", "VirtualMachineInstance unpaused")
+RESET: Final = Happening("Reset", "VirtualMachineInstance reset")
+SOFT_REBOOTED: Final = Happening("SoftRebooted", "VirtualMachineInstance soft rebooted")
 SHUT_DOWN: Final = Happening("Stopped", "The VirtualMachineInstance was shut down.")
 CRASHED: Final = Happening("Stopped", "The VirtualMachineInstance crashed.", is_warning=True)
 
@@ -42,6 +47,11 @@ def pod_not_deleted(name: str, why: str) -> Happening:
 
 def handed_over(node: str) -> Happening:
     return Happening("SuccessfulHandOver", f"Pod ownership transferred to the node {node}")
+
+
+def node_unresponsive(node: str) -> Happening:
+    text = f"virt-handler on node {node} is not responsive, marking VMI as failed"
+    return Happening(nodes.UNRESPONSIVE, text, is_warning=True)
 
 
 def pod_lost(message: str) -> Happening:

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from kubevirt.api.core.pod import Pod
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.instance_status import VirtualMachineInstanceStatus
-from kubevirt.virt import troubles
+from kubevirt.virt import nodes, troubles
 from kubevirt.virt.conditions import PAUSED, TRUE, is_true
 from kubevirt.virt.happening import Happening
 from kubevirt.virt.instance import happenings, names, phases, pods, status
@@ -198,6 +198,8 @@ def _happenings(
     if told == vmi.status:
         return []
     if verdict.lost and told.phase != vmi.status.phase:
+        if told.reason == nodes.UNRESPONSIVE:
+            return [happenings.node_unresponsive(told.node_name or "")]
         return [happenings.pod_lost(verdict.lost)]
     if told.phase == phases.SUCCEEDED and vmi.status.phase != phases.SUCCEEDED:
         return [happenings.SHUT_DOWN]

@@ -15,6 +15,8 @@ class InstanceSeen(msgspec.Struct, frozen=True, kw_only=True):
     """Why the node cannot give the pod its volumes, in the node's words; empty if it did not say so."""
     failure: Failure | None = None
     """What the last try to create the pod came to, if it was refused."""
+    is_node_silent: bool = False
+    """Nobody has looked after guests on its node for too long: what became of this one is not known."""
     is_noted: bool = True
     """Whether the machine that owns the instance has noted how it ended, or need not:
     `machine.noting.is_noted`. True for an instance without a machine."""

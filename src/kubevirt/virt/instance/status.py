@@ -14,6 +14,7 @@ from kubevirt.api.instance_status import (
     VirtualMachineInstanceCondition,
     VirtualMachineInstanceStatus,
 )
+from kubevirt.virt import nodes
 from kubevirt.virt.conditions import (
     FALSE,
     POD_SCHEDULED,
@@ -46,6 +47,8 @@ def of(
     is_opening = pod is not None and phase == phases.RUNNING and pods.is_opening(pod)
     if not is_opening and not settles_at(vmi, phase, now):
         told[READY] = _ready(phase, pod)
+    if lost and seen.is_node_silent:
+        status = replace(status, reason=nodes.UNRESPONSIVE)
     if lost:
         told[SYNCHRONIZED] = Told(FALSE, LAUNCHER_LOST, lost)
     elif phase not in phases.FINAL and vmi.status.phase in phases.UNSCHEDULED:

@@ -21,7 +21,7 @@ from kubevirt.virt.conditions import found
 from kubevirt.virt.instance import domain as domains
 from kubevirt.virt.instance import phases
 from kubevirt.virt.instance.domain import DomainSeen
-from kubevirt.virt.instance.guest import DEFAULT_GRACE_S
+from kubevirt.virt.instance.guest import DEFAULT_GRACE_S, UNSUPPORTED
 
 REPEAT_S: Final = 5.0
 """Between two presses of the power button: a guest that boots misses the first. KubeVirt's interval."""
@@ -118,4 +118,4 @@ def settles_in_s(
 
 
 def _without_agent(status: VirtualMachineInstanceStatus) -> list[VirtualMachineInstanceCondition]:
-    return [each for each in status.conditions if each.type != AGENT]
+    return [each for each in status.conditions if each.type not in (AGENT, UNSUPPORTED)]

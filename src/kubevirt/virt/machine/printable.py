@@ -14,17 +14,19 @@ def of(
     vmi: VirtualMachineInstance | None,
     failure: VirtualMachineStartFailure | None,
     now: datetime,
+    *,
+    has_unbound_claims: bool = False,
 ) -> str:
     if vm.metadata.deletion_timestamp is not None:
         return "Terminating"
     if vmi is not None and not phases.is_final(vmi):
-        return _of_living(vmi)
+        return _of_living(vmi, has_unbound_claims=has_unbound_claims)
     if backoff.until(failure, now):
         return "CrashLoopBackOff"
     return "Stopped"
 
 
-def _of_living(vmi: VirtualMachineInstance) -> str:
+def _of_living(vmi: VirtualMachineInstance, *, has_unbound_claims: bool) -> str:
     if phases.is_ending(vmi):
         return "Stopping"
     if _is_migrating(vmi):
@@ -34,7 +36,7 @@ def _of_living(vmi: VirtualMachineInstance) -> str:
     if vmi.status.phase == phases.RUNNING:
         return "Running"
     if vmi.status.phase in phases.UNSCHEDULED | {phases.SCHEDULED}:
-        return _obstacle(vmi) or "Starting"
+        return _obstacle(vmi, has_unbound_claims=has_unbound_claims) or "Starting"
     return "WaitingForReceiver" if vmi.status.phase == "WaitingForSync" else "Unknown"
 
 
@@ -43,7 +45,7 @@ def _is_migrating(vmi: VirtualMachineInstance) -> bool:
     return state is not None and state.start_timestamp is not None and not state.completed
 
 
-def _obstacle(vmi: VirtualMachineInstance) -> str | None:
+def _obstacle(vmi: VirtualMachineInstance, *, has_unbound_claims: bool) -> str | None:
     """What keeps it from starting, if it has a word of its own."""
     conditions = vmi.status.conditions
     synchronized = found(conditions, SYNCHRONIZED)
@@ -53,4 +55,6 @@ def _obstacle(vmi: VirtualMachineInstance) -> str | None:
     scheduled = found(conditions, POD_SCHEDULED)
     if scheduled and scheduled.status == FALSE and scheduled.reason == "Unschedulable":
         return "ErrorUnschedulable"
+    if has_unbound_claims:
+        return "WaitingForVolumeBinding"
     return cause if cause in {"ErrImagePull", "ImagePullBackOff"} else None

@@ -30,7 +30,9 @@ def of(
         vm.status,
         created=True if vmi is not None else None,
         ready=True if vmi is not None and _is_ready(vm, vmi) else None,
-        printable_status=printable.of(vm, vmi, start_failure, now),
+        printable_status=printable.of(
+            vm, vmi, start_failure, now, has_unbound_claims=seen.has_unbound_claims
+        ),
         conditions=conditions.of(vm, vmi, seen, failure, second),
         state_change_requests=noting.requests_after(vm, strategy, vmi),
         start_failure=start_failure,

@@ -4,11 +4,11 @@ import uuid
 
 from msgspec.structs import replace
 
-from kubevirt.api.firmware import Firmware
 from kubevirt.api.instance import VirtualMachineInstance, VirtualMachineInstanceSpec
 from kubevirt.api.instance_status import VirtualMachineInstanceStatus
 from kubevirt.api.machine import VirtualMachine
 from kubevirt.api.meta import ObjectMeta
+from kubevirt.virt.defaults.identity import Identity, with_identity
 from kubevirt.virt.defaults.instance import FIRMWARE_UUIDS
 from kubevirt.virt.errors import SpecError
 from kubevirt.virt.instance import names
@@ -43,10 +43,7 @@ def instance_of(vm: VirtualMachine, *, is_paused: bool = False) -> VirtualMachin
 def _with_identity(spec: VirtualMachineInstanceSpec, name: str) -> VirtualMachineInstanceSpec:
     """A guest knows itself by its UUID, so it must be the same at each start.
 
-    virt-api writes a random one into new machines; for one without, it follows from the name.
+    Machines have one since they were made (`defaults/identity.py`). For one that was made before there was such a
+    rule, it follows from the name, as it always has.
     """
-    firmware = spec.domain.firmware or Firmware()
-    if firmware.uuid:
-        return spec
-    firmware = replace(firmware, uuid=str(uuid.uuid5(FIRMWARE_UUIDS, name)))
-    return replace(spec, domain=replace(spec.domain, firmware=firmware))
+    return with_identity(spec, Identity(uuid=str(uuid.uuid5(FIRMWARE_UUIDS, name))))

@@ -14,9 +14,14 @@ RESOURCES: Final = ResourceRequirements(
     requests={"cpu": "5m", "memory": "2M"}, limits={"cpu": "15m", "memory": "20M"}
 )
 
+_FOLLOW: Final = 'trap "exit 0" TERM; /usr/bin/tail -n +1 -F "$0" & wait'
+"""The first process of a container is deaf to what it makes no provision for: as one, `tail` had to be killed when the pod's
+time to end was over, and the instance was there until then.
+"""
+
 
 def containers(launch: Launch) -> tuple[Container, ...]:
-    """One that starts before the launcher and ends after it; coreutils' `tail` is all it takes."""
+    """One that starts before the launcher and ends after it; a shell and coreutils' `tail` are all it takes."""
     devices = launch.devices
     if not devices.log_serial_console or devices.autoattach_serial_console is False:
         return ()
@@ -31,7 +36,7 @@ def containers(launch: Launch) -> tuple[Container, ...]:
             name=NAME,
             image=launch.config.launcher_image,
             image_pull_policy=launch.config.pull_policy,
-            command=("/usr/bin/tail", "-n", "+1", "-F", layout.serial_log(launch.uid)),
+            command=("/bin/sh", "-c", _FOLLOW, layout.serial_log(launch.uid)),
             resources=resources,
             restart_policy="Always",
             security_context=security.CONTAINER,

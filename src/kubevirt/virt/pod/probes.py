@@ -14,6 +14,14 @@ from kubevirt.virt.pod.launch import Launch
 
 PROGRAM: Final = "virt-probe"
 DEFAULT_TIMEOUT_S: Final = 1
+START_S: Final = 10
+"""A container starts before its guest: manifests count from the guest's start, and upstream takes this to be in
+between. A liveness probe that came sooner would end guests that live there.
+"""
+ASKING_S: Final = 1
+"""For `virt-probe` itself, on top of what the guest is given to answer."""
+_MOST: Final = 2**31 - 1
+"""What a pod can hold."""
 
 
 def probe(launch: Launch, field: str, wanted: Probe | None) -> PodProbe | None:
@@ -30,12 +38,22 @@ def probe(launch: Launch, field: str, wanted: Probe | None) -> PodProbe | None:
         exec=_asked_inside(launch, wanted),
         failure_threshold=wanted.failure_threshold,
         http_get=wanted.http_get,
-        initial_delay_seconds=wanted.initial_delay_seconds,
+        initial_delay_seconds=_longer(wanted.initial_delay_seconds, START_S),
         period_seconds=wanted.period_seconds,
         success_threshold=wanted.success_threshold,
         tcp_socket=wanted.tcp_socket,
-        timeout_seconds=wanted.timeout_seconds,
+        timeout_seconds=_timeout_s(wanted),
     )
+
+
+def _timeout_s(wanted: Probe) -> int | None:
+    if wanted.exec is None and wanted.guest_agent_ping is None:
+        return wanted.timeout_seconds
+    return _longer(wanted.timeout_seconds or DEFAULT_TIMEOUT_S, ASKING_S)
+
+
+def _longer(time_s: int | None, more_s: int) -> int:
+    return min((time_s or 0) + more_s, _MOST)
 
 
 def _asked_inside(launch: Launch, wanted: Probe) -> ExecAction | None:

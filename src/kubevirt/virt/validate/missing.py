@@ -10,8 +10,9 @@ from typing import Final
 import msgspec
 
 from kubevirt.api.credentials import AccessCredential
+from kubevirt.api.disks import Disk
 from kubevirt.api.instance import VirtualMachineInstanceSpec
-from kubevirt.api.interfaces import Interface
+from kubevirt.api.interfaces import Interface, Network
 from kubevirt.api.volumes import Volume
 from kubevirt.virt.validate.causes import Causes, not_supported
 from kubevirt.virt.validate.rules import Rules
@@ -70,19 +71,10 @@ def missing_causes(spec: Spec, field: str, rules: Rules) -> Causes:
         yield from _credential(credential, f"{field}.accessCredentials[{index}]", rules)
     for index, interface in enumerate(spec.domain.devices.interfaces):
         yield from _interface(interface, f"{field}.domain.devices.interfaces[{index}]", rules)
+    for index, disk in enumerate(spec.domain.devices.disks):
+        yield from _disk(disk, f"{field}.domain.devices.disks[{index}]", rules)
     for index, network in enumerate(spec.networks):
-        at = f"{field}.networks[{index}]"
-        if network.multus is not None:
-            yield from _unless(
-                "multus", rules, at, "networks of Multus cannot be attached yet; use pod: {}"
-            )
-        if network.resource_claim is not None:
-            yield from _unless(
-                "resourceClaims",
-                rules,
-                at,
-                "networks of resource claims cannot be attached yet; use pod: {}",
-            )
+        yield from _network(network, f"{field}.networks[{index}]", rules)
 
 
 def sidecar_causes(annotations: Mapping[str, str], field: str, rules: Rules) -> Causes:
@@ -115,6 +107,13 @@ def _volume(volume: Volume, at: str, rules: Rules) -> Causes:
         )
     if volume.memory_dump is not None:
         yield from _unless("memoryDump", rules, at, f"memory dumps are not built yet; remove {at}")
+    if volume.downward_metrics is not None:
+        yield from _unless(
+            "downwardMetrics",
+            rules,
+            at,
+            f"guests cannot be shown the measures of their node yet; remove {at}",
+        )
     if volume.container_path is not None:
         yield from _unless(
             "virtiofs", rules, at, f"folders cannot be shared by virtiofs yet; remove {at}"
@@ -163,6 +162,28 @@ def _interface(interface: Interface, at: str, rules: Rules) -> Causes:
             )
 
 
+def _disk(disk: Disk, at: str, rules: Rules) -> Causes:
+    if disk.changed_block_tracking:
+        here = f"{at}.changedBlockTracking"
+        yield from _unless(
+            "backups", rules, here, f"changed blocks are not recorded yet; remove {here}"
+        )
+
+
+def _network(network: Network, at: str, rules: Rules) -> Causes:
+    if network.multus is not None:
+        yield from _unless(
+            "multus", rules, at, "networks of Multus cannot be attached yet; use pod: {}"
+        )
+    if network.resource_claim is not None:
+        yield from _unless(
+            "resourceClaims",
+            rules,
+            at,
+            "networks of resource claims cannot be attached yet; use pod: {}",
+        )
+
+
 def _unless(name: str, rules: Rules, field: str, message: str) -> Causes:
     if name not in rules.built:
         yield not_supported(field, message)
@@ -179,7 +200,36 @@ def _keeps_tpm(spec: Spec) -> bool:
     return bool(tpm and tpm.persistent)
 
 
+def _locks_memory(spec: Spec) -> bool:
+    reserved = spec.domain.memory.reserved_overhead if spec.domain.memory else None
+    return bool(reserved and reserved.mem_lock == "Required")
+
+
 FEATURES: Final = (
+    Feature(
+        "usbRedirection",
+        "domain.devices.clientPassthrough",
+        "USB devices of whoever is connected cannot be handed to guests",
+        lambda spec: spec.domain.devices.client_passthrough is not None,
+    ),
+    Feature(
+        "downwardMetrics",
+        "domain.devices.downwardMetrics",
+        "guests cannot be shown the measures of their node",
+        lambda spec: spec.domain.devices.downward_metrics is not None,
+    ),
+    Feature(
+        "vsock",
+        "domain.devices.autoattachVSOCK",
+        "guests cannot be reached by vsock",
+        lambda spec: bool(spec.domain.devices.autoattach_vsock),
+    ),
+    Feature(
+        "memoryLock",
+        "domain.memory.reservedOverhead.memLock",
+        "the memory beside a guest's own cannot be locked",
+        _locks_memory,
+    ),
     Feature(
         "virtiofs",
         "domain.devices.filesystems",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from kubevirt.api.instance import VirtualMachineInstance
+from kubevirt.virt.gates import NODE_RESTRICTION
 from kubevirt.virt.validate.causes import Causes, forbidden, invalid, not_supported
 from kubevirt.virt.validate.requester import HANDLER, Requester
 from kubevirt.virt.validate.rules import Rules
@@ -55,7 +56,7 @@ def node_causes(
     rules: Rules,
 ) -> Causes:
     """A node that was broken into must not reach the guests of others through its virt-handler."""
-    if requester.component != HANDLER or not rules.gate("NodeRestriction"):
+    if requester.component != HANDLER or not rules.gate(NODE_RESTRICTION):
         return
     if requester.node is None:
         yield invalid(

@@ -3,6 +3,7 @@
 from typing import Final
 
 from kubevirt.api.interfaces import Interface, Port, PortRange
+from kubevirt.virt.gates import PORT_RANGES
 from kubevirt.virt.validate.causes import Causes, duplicate, invalid, required
 from kubevirt.virt.validate.labels import label_trouble
 from kubevirt.virt.validate.rules import Rules
@@ -49,7 +50,7 @@ def _protocol(protocol: str | None, here: str) -> Causes:
 
 def _ranges(interface: Interface, at: str, rules: Rules) -> Causes:
     here = f"{at}.portRanges"
-    if not rules.gate("PortRangesSpec"):
+    if not rules.gate(PORT_RANGES):
         yield invalid(here, "PortRangesSpec feature gate is not enabled")
     if interface.ports:
         yield invalid(here, f"{at} has both ports and portRanges; keep one of them")

@@ -7,6 +7,7 @@ import msgspec
 
 from kubevirt.api.instance import VirtualMachineInstanceSpec
 from kubevirt.api.volumes import ContainerDiskSource, HostDisk, SysprepSource, Volume
+from kubevirt.virt.gates import HOST_DISK
 from kubevirt.virt.validate.amounts import amount, unreadable
 from kubevirt.virt.validate.causes import Causes, invalid, plain, required
 from kubevirt.virt.validate.cloud_init import cloud_init_causes
@@ -114,7 +115,7 @@ def _container_disk(disk: ContainerDiskSource, at: str) -> Causes:
 
 def _host_disk(disk: HostDisk, at: str, rules: Rules) -> Causes:
     here = f"{at}.hostDisk"
-    if not rules.gate("HostDisk"):
+    if not rules.gate(HOST_DISK):
         yield invalid(at, "HostDisk feature gate is not enabled")
     if not disk.path:
         yield required(f"{here}.path", f"{here}.path is required for hostDisk volume")

@@ -6,7 +6,9 @@ import pytest
 
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Unreachable
-from kubevirt.components.handler.heartbeat import HEARTBEAT, SCHEDULABLE, Heartbeat
+from kubevirt.components.handler.heartbeat import Heartbeat
+from kubevirt.virt.nodes import HEARTBEAT
+from kubevirt.virt.pod.names import SCHEDULABLE
 
 pytestmark = pytest.mark.virtual_time
 

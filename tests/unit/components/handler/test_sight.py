@@ -55,6 +55,19 @@ def test_what_an_agent_tells_counts_only_while_it_is_there() -> None:
     seen = sight(a_report(AGENT, **told))
     assert [each.addresses for each in seen.guest_cards] == [("10.0.2.2",)]
     assert seen.os.name == "x"
+    assert seen.agent_commands is None
+
+
+def test_of_an_agents_commands_those_are_kept_that_it_is_judged_by() -> None:
+    told = {"agent_commands": ("guest-exec", *(f"guest-{number}" for number in range(9999)))}
+    assert sight(a_report(AGENT, **told)).agent_commands == frozenset({"guest-exec"})
+    assert sight(a_report(AGENT, agent_commands=())).agent_commands == frozenset()
+    assert sight(a_report(**told)).agent_commands is None
+
+
+def test_a_count_of_resets_is_one() -> None:
+    assert [sight(a_report(resets=each)).resets for each in (0, 3, -7)] == [0, 3, 0]
+    assert sight(a_report(resets=10**100)).resets < 10**10
 
 
 def test_what_is_no_address_is_left_out() -> None:

@@ -16,11 +16,14 @@ from kubevirt.virt.defaults.admitted import (
     born_machine_patch,
     changed_instance_patch,
     changed_machine_patch,
+    machine_patch,
     new_instance_patch,
-    new_machine_patch,
 )
+from kubevirt.virt.defaults.identity import NONE, Identity
+from kubevirt.virt.pod import security
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
+DRAWN = Identity(uuid="d5d0a1c7-9b8e-4b43-8f3a-0a2f3c1f1a11", serial="a-serial")
 FINALIZER = "kubevirt.io/foregroundDeleteVirtualMachine"
 MACHINE_FINALIZER = "kubevirt.io/virtualMachineControllerFinalize"
 
@@ -39,7 +42,7 @@ def stored(
     patch: Mapping[str, Any], configuration: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     raw = merged(SMALL_GUEST, patch)
-    return applied(raw, new_instance_patch(raw, configured(configuration), NOW))
+    return applied(raw, new_instance_patch(raw, configured(configuration), NOW, DRAWN))
 
 
 def test_a_new_instance_is_pending_and_kept() -> None:
@@ -88,11 +91,15 @@ def test_what_was_said_is_not_overwritten() -> None:
     assert vmi["spec"]["evictionStrategy"] == "External"
 
 
-def test_the_cluster_decides_on_eviction_and_root() -> None:
-    root = {"featureGates": ["Root"]}
-    vmi = stored({}, {"evictionStrategy": "LiveMigrate", "developerConfiguration": root})
+def test_the_cluster_decides_on_eviction() -> None:
+    vmi = stored({}, {"evictionStrategy": "LiveMigrate"})
     assert vmi["spec"]["evictionStrategy"] == "LiveMigrate"
-    assert vmi["status"]["runtimeUser"] == 0
+
+
+def test_no_instance_says_that_its_launcher_is_root() -> None:
+    """It said so where gate Root was open, and its pod ran as 107 as always."""
+    vmi = stored({}, {"developerConfiguration": {"featureGates": ["Root"]}})
+    assert vmi["status"]["runtimeUser"] == security.USER
 
 
 def test_probes_are_as_patient_as_those_of_containers() -> None:
@@ -114,7 +121,7 @@ def test_probes_are_as_patient_as_those_of_containers() -> None:
 
 def test_a_second_pass_changes_the_status_alone() -> None:
     once = stored({})
-    (status,) = new_instance_patch(once, configured(), NOW)
+    (status,) = new_instance_patch(once, configured(), NOW, DRAWN)
     assert (status.path, status.value) == ("/status", once["status"])
 
 
@@ -122,7 +129,7 @@ def test_a_second_pass_changes_the_status_alone() -> None:
     "spec", [{"architecture": "ppc64le"}, {"domain": {"memory": {"guest": "much"}}}]
 )
 def test_an_instance_that_cannot_be_filled_is_left_to_the_validator(spec: dict[str, Any]) -> None:
-    assert new_instance_patch(merged(SMALL_GUEST, {"spec": spec}), configured(), NOW) == ()
+    assert new_instance_patch(merged(SMALL_GUEST, {"spec": spec}), configured(), NOW, DRAWN) == ()
 
 
 def a_stored(**more: Any) -> dict[str, Any]:
@@ -153,18 +160,18 @@ def test_our_finalizers_are_put_back_and_others_are_not() -> None:
 
 
 def test_a_machine_keeps_its_architecture_and_machine_type() -> None:
-    patch = new_machine_patch(SMALL_MACHINE, configured({"machineType": "pc-q35-9.2"}))
+    patch = machine_patch(SMALL_MACHINE, configured({"machineType": "pc-q35-9.2"}), NONE)
     vm = applied(SMALL_MACHINE, patch)
     spec = vm["spec"]["template"]["spec"]
     assert (spec["architecture"], spec["domain"]["machine"]) == ("amd64", {"type": "pc-q35-9.2"})
-    assert new_machine_patch(vm, configured()) == ()
+    assert machine_patch(vm, configured(), NONE) == ()
 
 
 def test_a_machine_that_cannot_be_filled_is_left_to_the_validator() -> None:
     bare = merged(SMALL_MACHINE, {"spec": {"template": {"spec": None}}})
     strange = merged(SMALL_MACHINE, {"spec": {"template": {"spec": {"architecture": "mips"}}}})
-    assert new_machine_patch(bare, configured()) == ()
-    assert new_machine_patch(strange, configured()) == ()
+    assert machine_patch(bare, configured(), DRAWN) == ()
+    assert machine_patch(strange, configured(), DRAWN) == ()
 
 
 def test_replacing_a_machine_by_its_file_does_not_free_it() -> None:
@@ -177,8 +184,59 @@ def test_replacing_a_machine_by_its_file_does_not_free_it() -> None:
 
 def test_a_new_machine_is_kept_until_its_instance_is_gone() -> None:
     raw = {**SMALL_MACHINE, "metadata": {"name": "testvm", "finalizers": ["example.com/mine"]}}
-    vm = applied(raw, born_machine_patch(raw, configured()))
+    vm = applied(raw, born_machine_patch(raw, configured(), DRAWN))
     assert vm["metadata"]["finalizers"] == ["example.com/mine", MACHINE_FINALIZER]
     assert vm["spec"]["template"]["spec"]["architecture"] == "amd64"
-    again = born_machine_patch(vm, configured())
+    again = born_machine_patch(vm, configured(), Identity(uuid="another"))
     assert again == ()
+
+
+def firmware_of(vm: Mapping[str, Any]) -> Any:
+    return vm["spec"]["template"]["spec"]["domain"].get("firmware")
+
+
+def with_firmware(firmware: Mapping[str, Any]) -> dict[str, Any]:
+    return merged(
+        SMALL_MACHINE, {"spec": {"template": {"spec": {"domain": {"firmware": firmware}}}}}
+    )
+
+
+def test_a_new_machine_gets_an_identity_and_keeps_what_it_brought() -> None:
+    vm = applied(SMALL_MACHINE, born_machine_patch(SMALL_MACHINE, configured(), DRAWN))
+    assert firmware_of(vm) == {"uuid": DRAWN.uuid, "serial": DRAWN.serial}
+    mine = with_firmware({"serial": "mine"})
+    vm = applied(mine, born_machine_patch(mine, configured(), DRAWN))
+    assert firmware_of(vm) == {"uuid": DRAWN.uuid, "serial": "mine"}
+
+
+def test_replacing_a_machine_by_its_file_makes_no_other_one_of_it() -> None:
+    old = with_firmware({"uuid": DRAWN.uuid, "serial": DRAWN.serial})
+    patch = changed_machine_patch(old, SMALL_MACHINE, configured(), may_free=False)
+    assert firmware_of(applied(SMALL_MACHINE, patch)) == firmware_of(old)
+    chosen = with_firmware({"uuid": "e5d0a1c7-9b8e-4b43-8f3a-0a2f3c1f1a11", "serial": "other"})
+    patch = changed_machine_patch(old, chosen, configured(), may_free=False)
+    assert firmware_of(applied(chosen, patch)) == firmware_of(chosen)
+
+
+def test_an_old_machine_without_an_identity_is_given_none_when_it_changes() -> None:
+    patch = changed_machine_patch(SMALL_MACHINE, SMALL_MACHINE, configured(), may_free=False)
+    assert firmware_of(applied(SMALL_MACHINE, patch)) is None
+    unreadable = merged(SMALL_MACHINE, {"spec": {"template": 1}})
+    patch = changed_machine_patch(unreadable, SMALL_MACHINE, configured(), may_free=False)
+    assert firmware_of(applied(SMALL_MACHINE, patch)) is None
+
+
+def test_instances_whose_names_the_server_makes_up_are_different_guests() -> None:
+    """They had the same UUID: it followed from a name that admission does not know yet."""
+    nameless = {
+        "metadata": {"name": None, "generateName": "guest-"},
+        "spec": {"domain": {"firmware": None}},
+    }
+    unnamed = merged(SMALL_GUEST, nameless)
+    identities = {
+        applied(unnamed, new_instance_patch(unnamed, configured(), NOW, Identity(uuid=each)))[
+            "spec"
+        ]["domain"]["firmware"]["uuid"]
+        for each in ("one", "other")
+    }
+    assert identities == {"one", "other"}

@@ -12,7 +12,7 @@ from kubevirt.api.instance_status import VirtualMachineInstanceStatus
 from kubevirt.base.virtual_time import EPOCH
 from kubevirt.virt.conditions import found
 from kubevirt.virt.happening import Failure
-from kubevirt.virt.instance import guest, happenings, migratable, phases
+from kubevirt.virt.instance import agent, guest, happenings, migratable, phases
 from kubevirt.virt.instance.domain import Card, DomainSeen, GuestSeen
 
 MAC = "02:00:00:00:00:01"
@@ -140,6 +140,16 @@ def test_a_pause_has_a_cause(reason: str, expected: str | None) -> None:
     assert condition(after, "Paused") == ("", None)
 
 
+def test_each_reset_is_told_in_other_words() -> None:
+    texts = []
+    for resets in (0, 1, 2):
+        status = told(an_instance(phases.RUNNING), resets=resets)
+        said = found(status.conditions, "Rebooted")
+        texts.append(said.message if said is not None else None)
+    assert texts[0] is None
+    assert len(set(texts)) == 3
+
+
 def test_what_is_known_of_a_guest_is_told() -> None:
     disk: dict[str, Any] = {"volumes": [{"name": "root", "containerDisk": {"image": "x"}}]}
     status = told(
@@ -159,11 +169,55 @@ def test_what_is_known_of_a_guest_is_told() -> None:
     assert (status.fs_freeze_status, status.migration_method) == ("frozen", "BlockMigration")
 
 
+PROBE = {"exec": {"command": ["true"]}}
+A_SECRET = {"secret": {"secretName": "a"}}
+BY_AGENT = {"qemuGuestAgent": {"users": ["jo"]}}
+KEYS = {"sshPublicKey": {"source": A_SECRET, "propagationMethod": BY_AGENT}}
+PASSWORD = {"userPassword": {"source": A_SECRET, "propagationMethod": {"qemuGuestAgent": {}}}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "offered", "what"),
+    [
+        ({}, agent.BASIC, None),
+        ({}, agent.BASIC - {"guest-get-users"}, "basic"),
+        ({}, frozenset(), "basic"),
+        ({}, None, None),
+        ({"readinessProbe": PROBE}, agent.BASIC | {"guest-exec"}, "exec probe"),
+        ({"livenessProbe": PROBE}, agent.BASIC, "exec probe"),
+        ({"livenessProbe": PROBE}, agent.BASIC | agent.EXEC, None),
+        ({"livenessProbe": {"guestAgentPing": {}}}, agent.BASIC, None),
+        ({"accessCredentials": [KEYS]}, agent.BASIC, "public key"),
+        ({"accessCredentials": [PASSWORD]}, agent.BASIC | agent.KEYS, "password"),
+        ({"accessCredentials": [KEYS, PASSWORD], "readinessProbe": PROBE}, agent.JUDGED, None),
+    ],
+)
+def test_an_agent_that_cannot_do_what_is_needed_is_told_of(
+    spec: dict[str, Any], offered: frozenset[str] | None, what: str | None
+) -> None:
+    status = told(an_instance(**spec), has_agent=True, agent_commands=offered)
+    reason = what and f"This guest agent doesn't support required {what} commands"
+    expected = ("True", reason) if what else ("", None)
+    assert condition(status, "AgentVersionNotSupported") == expected
+
+
+def test_the_missing_commands_are_named_until_they_are_there() -> None:
+    vmi = an_instance(livenessProbe=PROBE)
+    status = told(vmi, has_agent=True, agent_commands=agent.BASIC)
+    each = found(status.conditions, "AgentVersionNotSupported")
+    assert each is not None
+    assert "does not offer guest-exec, guest-exec-status; allow it" in (each.message or "")
+    mended = told(replace(vmi, status=status), has_agent=True, agent_commands=agent.JUDGED)
+    assert condition(mended, "AgentVersionNotSupported") == ("", None)
+
+
 def test_a_guest_that_ended_is_neither_paused_nor_has_an_agent() -> None:
-    before = told(an_instance(), "Paused", "User", has_agent=True)
+    before = told(an_instance(), "Paused", "User", has_agent=True, agent_commands=frozenset())
+    assert condition(before, "AgentVersionNotSupported")[0] == "True"
     vmi = replace(an_instance(), status=before)
     after = told(vmi, "Shutoff", "Shutdown")
     assert condition(after, "Paused") == condition(after, "AgentConnected") == ("", None)
+    assert condition(after, "AgentVersionNotSupported") == ("", None)
     assert after.machine == before.machine
 
 

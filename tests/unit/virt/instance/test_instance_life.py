@@ -191,6 +191,16 @@ def test_an_instance_whose_pod_is_gone_has_failed(phase: str) -> None:
     assert plan.happenings[0].is_warning
 
 
+def test_an_instance_whose_node_is_silent_fails_when_its_pod_is_gone_and_not_before() -> None:
+    vmi = an_instance(phases.RUNNING, nodeName="node01")
+    waits = plan_for(vmi, a_pod(**UP), is_node_silent=True)
+    assert (waits.status.phase, waits.status.reason) == (phases.RUNNING, None)
+    plan = plan_for(vmi, is_node_silent=True)
+    assert (plan.status.phase, plan.status.reason) == (phases.FAILED, "NodeUnresponsive")
+    assert told(plan, "Synchronized") == ("False", "LauncherLost")
+    assert plan.happenings == (happenings.node_unresponsive("node01"),)
+
+
 def test_an_instance_whose_pod_ends_before_the_guest_began_has_failed_and_says_why() -> None:
     plan = plan_for(an_instance(phases.SCHEDULING), ended(3, message="no libvirt"))
     assert plan.status.phase == phases.FAILED

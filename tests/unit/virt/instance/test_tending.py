@@ -67,6 +67,7 @@ def test_nothing_is_done_for_a_guest_that_has_ended() -> None:
 
 
 AGENT = VirtualMachineInstanceCondition(type="AgentConnected", status="True")
+UNSUPPORTED = VirtualMachineInstanceCondition(type="AgentVersionNotSupported", status="True")
 PAUSED = VirtualMachineInstanceCondition(type="Paused", status="True")
 LINUX = VirtualMachineInstanceGuestOSInfo(name="Linux")
 
@@ -78,6 +79,8 @@ def test_what_an_agent_tells_is_waited_for_until_it_is_whole() -> None:
     assert settles_in_s(before, half) == tending.HALF_TOLD_S
     assert settles_in_s(before, whole) == tending.SETTLING_S
     assert settles_in_s(whole, before) == tending.HALF_TOLD_S
+    judged = replace(whole, conditions=(AGENT, UNSUPPORTED))
+    assert settles_in_s(before, judged) == tending.SETTLING_S
     assert settles_in_s(whole, before, is_ending=True) == tending.GOING_S
 
 

@@ -63,20 +63,20 @@ def test_an_instance_belongs_to_its_machine_and_says_what_it_was_made_from() -> 
     assert vmi.status.virtual_machine_revision_name == "revision-start-vm-vm-1-1"
 
 
-def test_a_guest_has_the_same_identity_at_each_start() -> None:
+def test_a_machine_from_before_identities_were_drawn_has_the_same_one_at_each_start() -> None:
     first, second = instance_of(a_machine()), instance_of(a_machine())
     assert first.spec.domain.firmware == second.spec.domain.firmware
     assert first.spec.domain.firmware is not None
-    # What upstream gives a machine of this name.
+    # What it has always been for a machine of this name, here and in upstream.
     assert first.spec.domain.firmware.uuid == "5a9fc181-957e-5c32-9e5a-2de5e9673531"
 
 
-def test_an_identity_that_was_chosen_stays() -> None:
-    mine = "11111111-2222-3333-4444-555555555555"
-    template = {"spec": {"domain": {"devices": {}, "firmware": {"uuid": mine}}}}
+def test_the_identity_of_a_machine_is_that_of_its_instance() -> None:
+    mine = {"uuid": "11111111-2222-3333-4444-555555555555", "serial": "mine"}
+    template = {"spec": {"domain": {"devices": {}, "firmware": mine}}}
     firmware = instance_of(a_machine(template=template)).spec.domain.firmware
     assert firmware is not None
-    assert firmware.uuid == mine
+    assert (firmware.uuid, firmware.serial) == (mine["uuid"], mine["serial"])
 
 
 def test_a_machine_without_a_template_is_told_so() -> None:
@@ -237,6 +237,21 @@ def test_the_first_word_that_fits_counts() -> None:
     assert printable.of(vm, None, failure, EPOCH) == "CrashLoopBackOff"
     assert printable.of(vm, vmi, failure, EPOCH) == "Paused"
     assert printable.of(vm, None, failure, SOON) == "Stopped"
+
+
+def waiting_for_claims(*conditions: Any) -> str:
+    vmi = an_instance(phase="Scheduling", conditions=list(conditions))
+    return printable.of(a_machine(), vmi, None, EPOCH, has_unbound_claims=True)
+
+
+def test_a_claim_without_a_volume_is_waited_for_unless_there_is_worse() -> None:
+    assert waiting_for_claims() == "WaitingForVolumeBinding"
+    image = a_condition("Synchronized", "False", "ErrImagePull")
+    assert waiting_for_claims(image) == "WaitingForVolumeBinding"
+    node = a_condition("PodScheduled", "False", "Unschedulable")
+    assert waiting_for_claims(node) == "ErrorUnschedulable"
+    claim = a_condition("Synchronized", "False", "FailedPvcNotFound")
+    assert waiting_for_claims(claim) == "ErrorPvcNotFound"
 
 
 def test_a_machine_without_an_instance_is_not_ready() -> None:

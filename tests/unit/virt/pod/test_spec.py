@@ -146,7 +146,7 @@ def test_dedicated_and_real_time_cpus_need_nodes_that_have_them() -> None:
 # Probes.
 
 
-def test_probes_by_the_network_are_passed_on_with_their_times() -> None:
+def test_probes_by_the_network_are_passed_on_and_count_from_the_guests_start() -> None:
     http = {"httpGet": {"path": "/ok", "port": 80}, "periodSeconds": 3, "failureThreshold": 5}
     tcp = {
         "tcpSocket": {"port": "ssh"},
@@ -155,8 +155,10 @@ def test_probes_by_the_network_are_passed_on_with_their_times() -> None:
         "successThreshold": 1,
     }
     container = compute(a_pod({"readinessProbe": http, "livenessProbe": tcp}))
-    assert msgspec.json.decode(msgspec.json.encode(container.readiness_probe)) == http
-    assert msgspec.json.decode(msgspec.json.encode(container.liveness_probe)) == tcp
+    ready = msgspec.json.decode(msgspec.json.encode(container.readiness_probe))
+    assert ready == {**http, "initialDelaySeconds": 10}
+    live = msgspec.json.decode(msgspec.json.encode(container.liveness_probe))
+    assert live == {**tcp, "initialDelaySeconds": 19}
 
 
 def test_probes_by_the_guests_agent_are_asked_inside_the_pod() -> None:
@@ -173,6 +175,26 @@ def test_probes_by_the_guests_agent_are_asked_inside_the_pod() -> None:
     assert container.readiness_probe.exec
     expected = (*start, "7", "--command=--help", "--", "-c", "$(x)")
     assert container.readiness_probe.exec.command == expected
+
+
+def test_a_guest_has_all_of_its_time_to_answer() -> None:
+    """The pod's time ran from the start of virt-probe, which took some of what the guest was to have."""
+    most = 2**31 - 1
+    probes = {
+        "livenessProbe": {"guestAgentPing": {}, "initialDelaySeconds": 30},
+        "readinessProbe": {
+            "exec": {"command": ["true"]},
+            "timeoutSeconds": most,
+            "initialDelaySeconds": most,
+        },
+    }
+    container = compute(a_pod(probes))
+    times = [
+        (each.initial_delay_seconds, each.timeout_seconds)
+        for each in (container.liveness_probe, container.readiness_probe)
+        if each
+    ]
+    assert times == [(40, 2), (most, most)]
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,11 @@ SMALL_MACHINE: Mapping[str, Any] = {
 ALL_BUILT = frozenset(
     {
         "agentCredentials",
+        "backups",
+        "downwardMetrics",
+        "memoryLock",
+        "usbRedirection",
+        "vsock",
         "dataVolumes",
         "gpus",
         "hostDevices",

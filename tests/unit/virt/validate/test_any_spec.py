@@ -19,7 +19,8 @@ from kubevirt.api.instance import VirtualMachineInstance, VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine, VirtualMachineSpec
 from kubevirt.apiserver.patch import json_patch
 from kubevirt.virt.convert.conversion import convert
-from kubevirt.virt.defaults.admitted import new_instance_patch, new_machine_patch
+from kubevirt.virt.defaults.admitted import machine_patch, new_instance_patch
+from kubevirt.virt.defaults.identity import NONE
 from kubevirt.virt.errors import UnsupportedError
 from kubevirt.virt.pod.config import PodConfig
 from kubevirt.virt.pod.rendering import render
@@ -52,7 +53,7 @@ def read(raw: dict[str, Any]) -> VirtualMachineInstance:
 
 
 def stored(raw: dict[str, Any]) -> dict[str, Any]:
-    patch = new_instance_patch(raw, KubeVirtConfiguration(), NOW)
+    patch = new_instance_patch(raw, KubeVirtConfiguration(), NOW, NONE)
     operations = json_patch.parse(msgspec.json.decode(msgspec.json.encode(patch)))
     result: dict[str, Any] = json_patch.apply(raw, operations)
     return result
@@ -73,7 +74,7 @@ def test_an_instance_is_judged_without_accident_and_alike_each_time(raw: dict[st
 def test_a_machine_is_judged_without_accident_and_alike_each_time(raw: dict[str, Any]) -> None:
     vm = msgspec.convert(raw, VirtualMachine)
     assert machine.created(vm, RULES) == machine.created(vm, RULES)
-    new_machine_patch(raw, KubeVirtConfiguration())
+    machine_patch(raw, KubeVirtConfiguration(), NONE)
 
 
 @unhurried

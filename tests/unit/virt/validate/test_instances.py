@@ -178,6 +178,21 @@ def test_a_kind_that_works_is_not_refused() -> None:
             {"domain": {"devices": {"filesystems": [{"name": "a", "virtiofs": {}}]}}},
             "domain.devices.filesystems",
         ),
+        (
+            {"domain": {"devices": {"clientPassthrough": {}}}},
+            "domain.devices.clientPassthrough",
+        ),
+        ({"domain": {"devices": {"downwardMetrics": {}}}}, "domain.devices.downwardMetrics"),
+        ({"domain": {"devices": {"autoattachVSOCK": True}}}, "domain.devices.autoattachVSOCK"),
+        (
+            {"domain": {"memory": {"reservedOverhead": {"memLock": "Required"}}}},
+            "domain.memory.reservedOverhead.memLock",
+        ),
+        (
+            {"domain": {"devices": {"disks": [{"name": "a", "changedBlockTracking": True}]}}},
+            "domain.devices.disks[0].changedBlockTracking",
+        ),
+        ({"volumes": [{"name": "a", "downwardMetrics": {}}]}, "volumes[0]"),
         ({"domain": {"devices": {"gpus": [{"name": "a"}]}}}, "domain.devices.gpus"),
         ({"domain": {"devices": {"hostDevices": [{"name": "a"}]}}}, "domain.devices.hostDevices"),
         ({"resourceClaims": [{"name": "a"}]}, "resourceClaims"),
@@ -233,6 +248,16 @@ def test_a_kind_that_works_is_not_refused() -> None:
 def test_a_feature_that_is_not_built_is_refused(spec: dict[str, Any], field: str) -> None:
     found = said(of_instance({"spec": spec}, the_rules=Rules()))
     assert any(where == f"spec.{field}" and " yet; " in text for where, text in found)
+
+
+def test_a_gate_opens_nothing_that_is_not_built() -> None:
+    behind = Rules(configuration=rules(gated("DownwardMetrics", "VSOCK")).configuration)
+    devices = {"autoattachVSOCK": True, "downwardMetrics": {}}
+    found = said(of_instance({"spec": {"domain": {"devices": devices}}}, the_rules=behind))
+    assert [text.partition(";")[0] for _, text in found] == [
+        "guests cannot be shown the measures of their node yet",
+        "guests cannot be reached by vsock yet",
+    ]
 
 
 def test_sidecars_have_a_gate_and_nothing_behind_it() -> None:

@@ -53,6 +53,25 @@ def test_whoever_wants_a_guest_to_move_at_its_eviction_hears_that_it_will_not() 
     assert machine_warnings(vm.spec, rules()) == ()  # where guests can move
 
 
+def test_a_guest_that_the_cluster_or_somebody_else_should_move_is_warned_of_too() -> None:
+    external = merged(BOOTS, {"spec": {"template": {"spec": {"evictionStrategy": "External"}}}})
+    assert machine_warnings(a_vm(external).spec, Rules()) == (
+        (
+            "spec.template.spec.evictionStrategy: nobody is asked to move the guest yet; "
+            "whoever evicts the guest's pod ends the guest"
+        ),
+    )
+    cluster = rules({"evictionStrategy": "LiveMigrate"}, built=frozenset())
+    assert machine_warnings(a_vm(BOOTS).spec, cluster) == (
+        (
+            "spec.template.spec.evictionStrategy is LiveMigrate, as the KubeVirt object has it for "
+            "all: live migration is not built yet; whoever evicts the guest's pod ends the guest"
+        ),
+    )
+    own = merged(BOOTS, {"spec": {"template": {"spec": {"evictionStrategy": "None"}}}})
+    assert machine_warnings(a_vm(own).spec, cluster) == ()
+
+
 @pytest.mark.parametrize(
     ("spec", "field", "message"),
     [

@@ -64,6 +64,7 @@ class InstanceController:
             self._reconcile,
             clock=clock,
             settings=ControllerSettings(workers=workers),
+            wait_for=(caches.nodes,),
             before_each=before_each,
         )
         self._again = self.controller.queue.add

@@ -11,6 +11,7 @@ from kubevirt.api.machine import VirtualMachine
 from kubevirt.components.controller.caches import BY_POD, Caches
 from kubevirt.components.controller.kept import KeptClaim, KeptEvent, KeptPod
 from kubevirt.kube.key import Key
+from kubevirt.virt import nodes
 from kubevirt.virt.happening import Failure
 from kubevirt.virt.instance.claims import Claims, claims_of, missing
 from kubevirt.virt.instance.seen import InstanceSeen
@@ -35,8 +36,16 @@ class Sighting:
             missing_claims=missing(vmi, claims),
             mounting=self._mounting(pods),
             failure=failure,
+            is_node_silent=self._is_silent(vmi.status.node_name, now),
             is_noted=noting.is_noted(self._machine(vmi), vmi, now),
         )
+
+    def _is_silent(self, name: str | None, now: datetime) -> bool:
+        """Also one that is not there any more."""
+        node = self._caches.nodes.get(Key("", name)) if name else None
+        if node is None:
+            return bool(name)
+        return nodes.is_silent(node.metadata.annotations.heartbeat, now)
 
     def _mounting(self, pods: Iterable[KeptPod]) -> str:
         """What was last said of volumes that cannot be had."""

@@ -10,9 +10,9 @@ from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine
 from kubevirt.api.scheme import VIRTUAL_MACHINES
 from kubevirt.base.clock import Clock
-from kubevirt.components.controller.caches import Caches
+from kubevirt.components.controller.caches import BY_CLAIM, Caches
 from kubevirt.components.controller.failures import CarryingOutFailed, Failures
-from kubevirt.components.controller.kept import KeptMachine
+from kubevirt.components.controller.kept import KeptClaim, KeptMachine
 from kubevirt.components.controller.machines.carrying import Carrying
 from kubevirt.components.controller.machines.sighting import Sighting
 from kubevirt.components.controller.machines.status import tell
@@ -69,6 +69,7 @@ class MachineController:
         self._is_leading = False
         self.controller.watch(caches.machines.informer, self._of_machine)
         self.controller.watch(caches.instances.informer, self._of_instance, when_changed=_matters)
+        self.controller.watch(caches.claims, self._of_claim, when_changed=_is_bound)
 
     async def run(self) -> None:
         """For as long as this process leads. Who does not lead keeps no list of what it would have to do."""
@@ -86,6 +87,13 @@ class MachineController:
             self._forget(change.key)
             return ()
         return (change.key,) if is_news and self._is_leading else ()
+
+    def _of_claim(self, change: Change[KeptClaim]) -> Iterable[Key]:
+        """Machines whose guests wait for it. One that is made already bound, or goes, changes what its instance says."""
+        if not self._is_leading or change.old is None or change.new is None:
+            return ()
+        users = self._caches.instances.informer.by_index(BY_CLAIM, str(change.key))
+        return [Key.of(each) for each in users if not phases.is_final(each)]
 
     def _of_instance(self, change: Change[VirtualMachineInstance]) -> Iterable[Key]:
         """A machine's instance has its name, and so has one that it may adopt."""
@@ -166,6 +174,10 @@ class MachineController:
         self._failures.put(key, vm.metadata.uid, failed.failure)
         plan = decide(vm, await self._sighting.of(vm, failed.failure), self._clock.now())
         await tell(self._client, self._caches.machines, vm, plan.status, self._again)
+
+
+def _is_bound(claim: KeptClaim) -> object:
+    return claim.is_bound
 
 
 def _matters(vmi: VirtualMachineInstance) -> object:

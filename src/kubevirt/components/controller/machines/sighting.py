@@ -8,6 +8,8 @@ from kubevirt.kube.client import Client
 from kubevirt.kube.errors import NotFound
 from kubevirt.kube.key import Key
 from kubevirt.virt.happening import Failure
+from kubevirt.virt.instance import phases
+from kubevirt.virt.instance.claims import claims_of
 from kubevirt.virt.machine import revision
 from kubevirt.virt.machine.seen import MachineSeen
 from kubevirt.virt.ownership import is_owned_by
@@ -22,7 +24,20 @@ class Sighting:
 
     async def of(self, vm: VirtualMachine, failure: Failure | None) -> MachineSeen:
         vmi = self._caches.instances.get(Key.of(vm))
-        return MachineSeen(instance=vmi, revisions=await self._revisions(vm, vmi), failure=failure)
+        return MachineSeen(
+            instance=vmi,
+            revisions=await self._revisions(vm, vmi),
+            has_unbound_claims=vmi is not None and self._waits_for_claims(vmi),
+            failure=failure,
+        )
+
+    def _waits_for_claims(self, vmi: VirtualMachineInstance) -> bool:
+        """A launcher's pod that was given to its node has its volumes."""
+        if vmi.status.phase not in phases.UNSCHEDULED:
+            return False
+        namespace = vmi.metadata.namespace or ""
+        claims = (self._caches.claims.get(Key(namespace, name)) for name in claims_of(vmi).values())
+        return any(claim is not None and not claim.is_bound for claim in claims)
 
     def forget(self, key: Key) -> None:
         self._contents.pop(key, None)

@@ -196,7 +196,7 @@ class Attendant:
                 self._settings.launcher_user,
                 self._clock.monotonic() - self.answered_at,
             )
-            own_devices.give(self.door, user)
+            own_devices.give(self.door, user, vmi)
             disks = self.folders.container_disks
             await container_disks.show(vmi, self.door, disks, user, self._clock, waited_s)
 
@@ -230,12 +230,14 @@ class Attendant:
                     network.close()
 
     async def _keep_door_open(self, found: PodFolders) -> None:
-        while self.has_folder:
-            with suppress(NoAnswer, FileNotFoundError):
-                await self._stand_at_door(found)
-            with self._arrivals.at(found.sockets) as arrived, suppress(TimeoutError):
-                async with self._clock.timeout(LOOK_S):
-                    await arrived.wait()
+        with self._arrivals.at(found.sockets) as arrived:
+            while self.has_folder:
+                arrived.clear()  # before the look: what appears while we look is not waited for
+                with suppress(NoAnswer, FileNotFoundError):
+                    await self._stand_at_door(found)
+                with suppress(TimeoutError):
+                    async with self._clock.timeout(LOOK_S):
+                        await arrived.wait()
 
     async def _stand_at_door(self, found: PodFolders) -> None:
         """Until the launcher's manager ends, or does not answer any more."""

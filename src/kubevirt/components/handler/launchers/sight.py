@@ -10,11 +10,13 @@ from typing import Final
 
 from kubevirt.api.guest_os import VirtualMachineInstanceGuestOSInfo
 from kubevirt.rpc import reports
+from kubevirt.virt.instance.agent import JUDGED
 from kubevirt.virt.instance.domain import Card, DomainSeen
 
 MOST_CARDS: Final = 64
 MOST_ADDRESSES: Final = 32
 MOST_DISKS: Final = 256
+MOST_RESETS: Final = 1_000_000_000
 WORD_LIMIT: Final = 256
 SENTENCE_LIMIT: Final = 768
 EMULATED: Final = "qemu"
@@ -30,6 +32,7 @@ def sight(report: reports.Domain) -> DomainSeen:
         is_emulated=spec.type == EMULATED,
         machine=word(spec.os.type.machine),
         has_agent=has_agent,
+        agent_commands=_commands(status.agent_commands) if has_agent else None,
         cards=tuple(map(_card, spec.devices.interfaces[:MOST_CARDS])),
         guest_cards=tuple(map(_guest_card, status.interfaces[:MOST_CARDS])) if has_agent else (),
         targets=tuple(
@@ -39,6 +42,7 @@ def sight(report: reports.Domain) -> DomainSeen:
         ),
         os=_os(status.os_info) if has_agent else VirtualMachineInstanceGuestOSInfo(),
         is_frozen=status.fs_freeze_status.status == reports.FROZEN,
+        resets=min(max(status.resets, 0), MOST_RESETS),
     )
 
 
@@ -51,6 +55,11 @@ def is_marked(report: reports.Domain) -> bool:
 def word(text: str, limit: int = WORD_LIMIT) -> str:
     """Printable, and not too long for a status."""
     return "".join(each for each in text[:limit] if each.isprintable())
+
+
+def _commands(told: tuple[str, ...] | None) -> frozenset[str] | None:
+    """Only names that are judged by: of others there may be any number."""
+    return None if told is None else JUDGED.intersection(told)
 
 
 def _card(card: reports.Interface) -> Card:

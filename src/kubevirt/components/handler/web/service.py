@@ -16,11 +16,15 @@ from kubevirt.base.errors import KubevirtError, UserError
 from kubevirt.base.files import Root
 from kubevirt.base.log import get_logger
 from kubevirt.base.tasks import first_of
+from kubevirt.components.handler.instances.events import Events
 from kubevirt.components.handler.settings import HandlerSettings
 from kubevirt.components.handler.web.errors import Denied, code_of
 from kubevirt.components.handler.web.guests import AskedGuest, Guests
+from kubevirt.components.handler.web.pointer import nudge
 from kubevirt.components.handler.web.streams import MESSAGE_LIMIT, PROTOCOL, Lines, carry, line_to
 from kubevirt.rpc.cmd import Launcher
+from kubevirt.virt.happening import Happening
+from kubevirt.virt.instance import happenings
 
 log = get_logger(__name__)
 
@@ -31,18 +35,22 @@ JSON_LIMIT: Final = 4 << 20
 PICTURE_LIMIT: Final = 64 << 20
 CLOSE_S: Final = 5.0
 """For a caller to say goodbye."""
+WAKE_S: Final = 1.0
+"""For a guest to draw its screen anew when its mouse has moved."""
+LOOK_S: Final = 0.1
 TAKEN: Final = "Active VNC connection. Request denied."
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Press = Callable[[Launcher, bytes], Awaitable[None]]
 Question = Callable[[Launcher], Awaitable[str]]
 
-BUTTONS: Final[dict[str, Press]] = {
-    "pause": Launcher.pause,
-    "unpause": Launcher.unpause,
-    "reset": Launcher.reset,
-    "softreboot": Launcher.soft_reboot,
+BUTTONS: Final[dict[str, tuple[Press, Happening]]] = {
+    "pause": (Launcher.pause, happenings.PAUSED),
+    "unpause": (Launcher.unpause, happenings.UNPAUSED),
+    "reset": (Launcher.reset, happenings.RESET),
+    "softreboot": (Launcher.soft_reboot, happenings.SOFT_REBOOTED),
 }
+"""What is done, and what is told of it when it has been."""
 QUESTIONS: Final[dict[str, Question]] = {
     "guestosinfo": Launcher.guest_info,
     "userlist": Launcher.users,
@@ -51,8 +59,11 @@ QUESTIONS: Final[dict[str, Question]] = {
 
 
 class WebService:
-    def __init__(self, guests: Guests, settings: HandlerSettings, clock: Clock) -> None:
+    def __init__(
+        self, guests: Guests, events: Events, settings: HandlerSettings, clock: Clock
+    ) -> None:
         self._guests = guests
+        self._events = events
         self._settings = settings
         self._clock = clock
         self._lines = Lines(clock)
@@ -63,8 +74,8 @@ class WebService:
         app.router.add_get(f"{BASE}/console", self._console)
         app.router.add_get(f"{BASE}/vnc", self._screen)
         app.router.add_get(f"{BASE}/vnc/screenshot", self._screenshot)
-        for name, press in BUTTONS.items():
-            app.router.add_put(f"{BASE}/{name}", self._button(press))
+        for name, (press, happening) in BUTTONS.items():
+            app.router.add_put(f"{BASE}/{name}", self._button(press, happening))
         for name, ask in QUESTIONS.items():
             app.router.add_get(f"{BASE}/{name}", self._question(ask))
         return app
@@ -72,10 +83,11 @@ class WebService:
     def _asked(self, request: web.Request) -> AskedGuest:
         return self._guests.get(request.match_info["namespace"], request.match_info["name"])
 
-    def _button(self, press: Press) -> Handler:
+    def _button(self, press: Press, happening: Happening) -> Handler:
         async def handle(request: web.Request) -> web.StreamResponse:
             guest = self._asked(request)
             await press(guest.launcher, guest.encoded)
+            self._events.tell(guest.vmi, happening)
             return web.Response(status=202)
 
         return handle
@@ -91,10 +103,20 @@ class WebService:
 
     async def _screenshot(self, request: web.Request) -> web.StreamResponse:
         guest = self._asked(request)
-        picture = await guest.launcher.screenshot(guest.encoded)
-        if len(picture.data) > PICTURE_LIMIT or picture.mime != "image/png":
-            raise Denied(500, "the launcher sent no picture")
-        return web.Response(body=picture.data, content_type="image/png")
+        wakes = request.query.get("moveCursor", "").lower() == "true"
+        picture = await (self._woken(guest) if wakes else _picture(guest))
+        return web.Response(body=picture, content_type="image/png")
+
+    async def _woken(self, guest: AskedGuest) -> bytes:
+        """The first that is another than before the mouse was moved. A guest that was awake may draw none."""
+        before = await _picture(guest)
+        with _lines_of(guest) as folder:
+            async with line_to(folder, SCREEN, self._clock) as line:
+                await nudge(line, self._clock)
+        ends = self._clock.monotonic() + WAKE_S
+        while (found := await _picture(guest)) == before and self._clock.monotonic() < ends:
+            await self._clock.sleep(LOOK_S)
+        return found
 
     async def _console(self, request: web.Request) -> web.StreamResponse:
         return await self._line(request, CONSOLE)
@@ -126,6 +148,13 @@ class WebService:
         if wanted and not wanted & _names(request):
             raise Denied(403, "this certificate may not ask a node about its guests")
         return await handler(request)
+
+
+async def _picture(guest: AskedGuest) -> bytes:
+    picture = await guest.launcher.screenshot(guest.encoded)
+    if len(picture.data) > PICTURE_LIMIT or picture.mime != "image/png":
+        raise Denied(500, "the launcher sent no picture")
+    return picture.data
 
 
 @contextmanager

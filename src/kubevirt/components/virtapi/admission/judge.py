@@ -37,6 +37,9 @@ class Judge:
             admission_paths.VALIDATE_NEW_INSTANCE: self._validate_new_instance,
             admission_paths.VALIDATE_CHANGED_INSTANCE: self._validate_changed_instance,
             admission_paths.VALIDATE_STATUS: self._validate_status,
+            admission_paths.VALIDATE_NODE: self._validate_node,
+            admission_paths.VALIDATE_NEW_KUBEVIRT: self._advise_on_settings,
+            admission_paths.VALIDATE_CHANGED_KUBEVIRT: self._advise_on_settings,
             **{each.path: self._refuse_unbuilt for each in admission_paths.UNBUILT},
         }
 
@@ -67,7 +70,7 @@ class Judge:
         return msgspec.json.encode(reviews.answer(question, verdict))
 
     def _mutate_machine(self, question: Question, requester: Requester) -> Verdict:
-        return mutating.machine(question, requester, self._parts.configuration())
+        return mutating.machine(question, requester, self._parts.rules)
 
     def _mutate_instance(self, question: Question, requester: Requester) -> Verdict:
         parts = self._parts
@@ -84,6 +87,12 @@ class Judge:
 
     def _validate_status(self, _: Question, requester: Requester) -> Verdict:
         return validating.status_verdict(requester)
+
+    def _validate_node(self, question: Question, requester: Requester) -> Verdict:
+        return validating.node_verdict(question, requester, self._parts.rules)
+
+    def _advise_on_settings(self, question: Question, _: Requester) -> Verdict:
+        return validating.settings_verdict(question)
 
     def _refuse_unbuilt(self, question: Question, _: Requester) -> Verdict:
         return validating.unbuilt_verdict(question, self._parts.rules)

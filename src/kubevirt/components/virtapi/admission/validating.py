@@ -5,11 +5,20 @@ from typing import TypeVar
 
 import msgspec
 
+from kubevirt.api.installation import KubeVirt
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine
 from kubevirt.components.virtapi.admission.reviews import YES, Question, Raw, Verdict
-from kubevirt.virt.admission_paths import CREATE
-from kubevirt.virt.validate import instance, machine, missing, ownership, warned
+from kubevirt.virt.admission_paths import CREATE, UPDATE
+from kubevirt.virt.validate import (
+    installation,
+    instance,
+    machine,
+    missing,
+    nodes,
+    ownership,
+    warned,
+)
 from kubevirt.virt.validate.causes import Cause, first, invalid, plain
 from kubevirt.virt.validate.requester import Requester
 from kubevirt.virt.validate.rules import Rules
@@ -53,6 +62,22 @@ def changed_instance_verdict(question: Question, requester: Requester, rules: Ru
 
 def status_verdict(requester: Requester) -> Verdict:
     return Verdict(causes=first(ownership.status_causes(requester)))
+
+
+def node_verdict(question: Question, requester: Requester, rules: Rules) -> Verdict:
+    return Verdict(
+        causes=first(nodes.node_write_causes(question.old, question.new, requester, rules))
+    )
+
+
+def settings_verdict(question: Question) -> Verdict:
+    """Never a refusal. What does not fit its kind is the schema's business."""
+    try:
+        new = _read(question.new, KubeVirt)
+        old = _read(question.old, KubeVirt) if question.operation == UPDATE else None
+    except (msgspec.ValidationError, RecursionError):
+        return YES
+    return Verdict(warnings=installation.warnings(old, new))
 
 
 def unbuilt_verdict(question: Question, rules: Rules) -> Verdict:
