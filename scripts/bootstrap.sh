@@ -71,9 +71,12 @@ install_environment() {
     || fail "$python is $("$python" --version); Python 3.11 to 3.13 is needed (KUBEVIRT_PYTHON names another)"
   say "making .venv with $("$python" --version) and the locked dependencies (about a minute)"
   [ -x .venv/bin/python ] || "$python" -m venv .venv
-  .venv/bin/pip --disable-pip-version-check --quiet install --require-hashes --only-binary :all: \
+  # The lock is whole. Were pip to look for dependencies as well, it could take a release that came after the lock
+  # for one, and refuse it.
+  .venv/bin/pip --disable-pip-version-check --quiet install --no-deps --require-hashes --only-binary :all: \
     --requirement requirements-dev.lock
   .venv/bin/pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
+  .venv/bin/pip --disable-pip-version-check check >&2
   # A launcher's sandbox cannot write, so what is not compiled now is compiled at each of its starts.
   .venv/bin/python -m compileall -q src
   borrow_libvirt

@@ -8,6 +8,7 @@ has failed.
 
 import argparse
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -25,6 +26,11 @@ KUBERNETES = "k8s-1.34"
 """The provider of cluster-up that is built."""
 _FAILED = ("failure", "error")
 """How JUnit's report calls it."""
+_TELLING = re.compile(r">|E  |(?:tests|src|cluster-up|bench|scripts)/\S+:\d+: ")
+"""Beginnings of those lines of a traceback that say what went wrong, and where in our own code."""
+_LINES = 16
+"""Of a traceback, the last ones."""
+_WIDTH = 300
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ KNOWN = (
     Suite("unit"),
     Suite("property"),
     # Tests that share a server which is like no other, or what is costly to make, stay together.
-    Suite("contract", programs=["--light"], options=["--dist=loadgroup"], waits=2),
+    Suite("contract", programs=["--light"], options=["--dist=loadgroup"], waits=1),
     Suite(
         "embedded",
         programs=["--light"],
@@ -64,17 +70,17 @@ KNOWN = (
         options=["--server=embedded", "--dist=loadgroup"],
         waits=1,
     ),
-    Suite("component", programs=["--light"], options=["--dist=loadgroup"], waits=2),
+    Suite("component", programs=["--light"], options=["--dist=loadgroup"], waits=1),
     Suite("sim"),
     Suite("guest", waits=1),
-    Suite("pods", programs=["--light"], needs_root=True, options=["--home=embedded"], waits=2),
+    Suite("pods", programs=["--light"], needs_root=True, options=["--home=embedded"], waits=1),
     Suite(
         "oracle",
         programs=[],
         needs_root=True,
         folder="pods",
         options=["--home=kubernetes"],
-        waits=4,
+        waits=3,
     ),
     # Tests that share a cluster stay together: three at a time are what a kernel's inotify allows.
     Suite("cluster", programs=[], needs_root=True, options=["--dist=loadgroup"], waits=1),
@@ -96,7 +102,7 @@ class Outcome:
     problem: str = ""
     """Why there is no result to count, if there is none."""
     failures: list[str] = field(default_factory=list)
-    """Each that failed, and the first it said."""
+    """Each that failed with what it said, and the telling lines of where."""
 
 
 class Interrupted(Exception):  # noqa: N818  # somebody wanted it
@@ -196,7 +202,7 @@ def summary(outcomes: Sequence[Outcome]) -> str:
     lines += [f"\n{each.suite}: {each.problem}" for each in outcomes if each.problem]
     for each in outcomes:
         if each.failures:
-            lines += [f"\nfailed in {each.suite}:", *(f"  {one}" for one in each.failures)]
+            lines += [f"\nfailed in {each.suite}:", *each.failures]
     for each in outcomes:
         if each.skipped:
             lines.append(f"\nskipped in {each.suite}:")
@@ -225,8 +231,11 @@ def _split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _in_short(case: ET.Element, failure: ET.Element) -> str:
-    said = (failure.get("message") or failure.text or "").strip().splitlines() or [""]
-    return f"{case.get('classname', '')}::{case.get('name', '')}: {said[0][:300]}"
+    trace = (failure.text or "").splitlines()
+    said = (failure.get("message") or "").strip().splitlines() or trace[:1] or [""]
+    place = [line for line in trace if _TELLING.match(line)][-_LINES:]
+    name = f"  {case.get('classname', '')}::{case.get('name', '')}: {said[0][:_WIDTH]}"
+    return "\n".join([name, *(f"      {line[:_WIDTH]}" for line in place)])
 
 
 def _cases(report: Path) -> Sequence[ET.Element]:

@@ -46,6 +46,7 @@ class Access:
     impersonate_uid: str = ""
     impersonate_groups: tuple[str, ...] = ()
     request_timeout_s: float = 0.0
+    verbosity: int = 0
 
     def config(self, env: Mapping[str, str]) -> "Config":
         from kubevirt.cli import configuring  # noqa: PLC0415  # YAML and more

@@ -18,8 +18,11 @@ from kubevirt.cli.asking import Session
 from kubevirt.cli.targets import Kind, Target
 from kubevirt.cli.waiting import Object
 from kubevirt.kube.errors import NotFound
+from kubevirt.virt.conditions import REBOOTED
 
 DRY_RUN: Final = "Dry Run execution"
+AGENT: Final = "AgentConnected"
+FINAL: Final = frozenset({"Succeeded", "Failed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,10 +159,7 @@ async def runs_anew(
 async def is_paused(
     session: Session, target: Target, _before: Object | None, timeout_s: float
 ) -> str:
-    def wanted(vmi: Object | None) -> bool:
-        return waiting.condition(vmi, "Paused") == "True"
-
-    await _instance_until(session, target, wanted, "Paused", timeout_s)
+    await _instance_until(session, target, _is_paused, "Paused", timeout_s)
     return "Paused"
 
 
@@ -169,16 +169,43 @@ async def is_running(
     """It runs and nothing pauses it."""
 
     def wanted(vmi: Object | None) -> bool:
-        return waiting.phase(vmi) == "Running" and waiting.condition(vmi, "Paused") != "True"
+        return waiting.phase(vmi) == "Running" and not _is_paused(vmi)
 
     await _instance_until(session, target, wanted, "Running", timeout_s)
     return "Running"
 
 
+async def has_rebooted(
+    session: Session, target: Target, before: Object | None, timeout_s: float
+) -> str:
+    """Its guest has booted anew, and its agent, if there was one, is back. Who is paused comes no further."""
+    former, mark = waiting.uid(before), waiting.message(before, REBOOTED)
+    had_agent = waiting.condition(before, AGENT) == "True"
+
+    def has_ended(vmi: Object | None) -> bool:
+        return waiting.uid(vmi) != former or waiting.phase(vmi) in FINAL
+
+    def wanted(vmi: Object | None) -> bool:
+        if has_ended(vmi):
+            return True
+        if waiting.message(vmi, REBOOTED) == mark:
+            return False
+        return _is_paused(vmi) or not had_agent or waiting.condition(vmi, AGENT) == "True"
+
+    found = await _instance_until(session, target, wanted, "up again", timeout_s)
+    if has_ended(found):
+        raise UserError(f"VMI {target.name} has ended instead of booting anew", reason="Ended")
+    return "Paused" if _is_paused(found) else "Running"
+
+
+def _is_paused(vmi: Object | None) -> bool:
+    return waiting.condition(vmi, "Paused") == "True"
+
+
 async def _instance_until(
     session: Session, target: Target, wanted: waiting.Wanted, what: str, timeout_s: float
-) -> None:
-    await waiting.until(
+) -> Object | None:
+    return await waiting.until(
         session,
         VIRTUAL_MACHINE_INSTANCES,
         target.name,

@@ -6,12 +6,22 @@ error in the middle of a line.
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 LIMIT_S: Final = 3.0
 NAMES_LIMIT: Final = 500
+FILE: Final = "file"
+"""What click and shells call a word that is one."""
+EXPOSED: Final = {
+    **dict.fromkeys(("vm", "vms"), "virtualmachines"),
+    **dict.fromkeys(("vmi", "vmis"), "virtualmachineinstances"),
+    **dict.fromkeys(("vmirs", "vmirss"), "virtualmachineinstancereplicasets"),
+}
 
 
 def machines(ctx: click.Context, param: click.Parameter, typed: str) -> list[str]:
@@ -34,6 +44,31 @@ def of_either(ctx: click.Context, param: click.Parameter, typed: str) -> list[st
         return [f"{user}{at}{each}/" for each in ("vm", "vmi") if each.startswith(kind)]
     plural = "virtualmachines" if kind in ("vm", "vms") else "virtualmachineinstances"
     return [f"{user}{at}{each}" for each in _matching(rest, _names(ctx, plural))]
+
+
+def side_of_a_copy(
+    ctx: click.Context, param: click.Parameter, typed: str
+) -> list["CompletionItem"]:
+    """`vm/NAME:` for a guest; or a file of this machine, which the shell knows."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  # loads a lot
+
+    if ":" in typed:  # what is in a guest, nobody here knows
+        return []
+    found = of_either(ctx, param, typed)
+    guests = [each if each.endswith("/") else f"{each}:" for each in found]
+    return [*map(CompletionItem, guests), CompletionItem(typed, type=FILE)]
+
+
+def exposed(ctx: click.Context, param: click.Parameter, typed: str) -> list[str]:
+    """Of the kind that was named before."""
+    del param
+    plural = EXPOSED.get(ctx.params.get("kind") or "")
+    return _matching(typed, _names(ctx, plural)) if plural else []
+
+
+def exposed_kinds(ctx: click.Context, param: click.Parameter, typed: str) -> list[str]:
+    del ctx, param
+    return [each for each in ("vm", "vmi", "vmirs") if each.startswith(typed)]
 
 
 def words(ctx: click.Context, param: click.Parameter, typed: str) -> list[str]:

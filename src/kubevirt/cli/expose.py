@@ -8,8 +8,8 @@ from kubevirt.cli.flags import Command
 
 @click.command("expose", cls=Command)
 @options.server
-@click.argument("kind", metavar="TYPE")
-@click.argument("name", metavar="NAME", shell_complete=completing.machines)
+@click.argument("kind", metavar="TYPE", shell_complete=completing.exposed_kinds)
+@click.argument("name", metavar="NAME", shell_complete=completing.exposed)
 @click.option("--name", "service", required=True, metavar="TEXT", help="Of the service.")
 @click.option(
     "--cluster-ip", default="", metavar="TEXT", help="Its address; None for a headless service."

@@ -89,8 +89,8 @@ def _unknown(name: str) -> str:
     from difflib import get_close_matches  # noqa: PLC0415  # only for who mistypes
 
     near = get_close_matches(name, COMMANDS, n=1)
-    way_out = f"did you mean {near[0]}?" if near else f"{_program()} --help shows them all"
-    return f"there is no command {name}; {way_out}"
+    guess = f"; did you mean {near[0]}?" if near else ""
+    return f"there is no command {name}{guess}"
 
 
 @click.group(

@@ -20,10 +20,11 @@ def command(
 ) -> None:
     """Reset a virtual machine instance, without asking its guest.
 
-    The answer comes when the node has done it; with --wait, when the instance is said to run.
+    The answer comes when the node has done it; with --wait, when the guest has booted anew and its agent,
+    if there was one, is back.
     """
     from kubevirt.cli import changing, targets  # noqa: PLC0415  # --help needs none of this
 
     target = changing.as_instance(targets.parse(instance, targets.Kind.VMI))
     how = changing.How(is_waiting=is_waiting, timeout_s=timeout_s, output=output)
-    changing.change(target, "reset", changing.is_running, how)
+    changing.change(target, "reset", changing.has_rebooted, how)

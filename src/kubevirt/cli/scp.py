@@ -2,14 +2,14 @@
 
 import click
 
-from kubevirt.cli import options
+from kubevirt.cli import completing, options
 from kubevirt.cli.flags import Command
 
 
 @click.command("scp", cls=Command)
 @options.server
-@click.argument("source", metavar="SOURCE")
-@click.argument("destination", metavar="DESTINATION")
+@click.argument("source", metavar="SOURCE", shell_complete=completing.side_of_a_copy)
+@click.argument("destination", metavar="DESTINATION", shell_complete=completing.side_of_a_copy)
 @options.ssh
 @click.option("-r", "--recursive", "is_recursive", is_flag=True, help="Folders with all in them.")
 @click.option("--preserve", "preserves", is_flag=True, help="Keep times and modes.")

@@ -80,7 +80,11 @@ def common(*, are_hidden: bool = False) -> Iterator[click.Option]:
             "For one request; 0 leaves it to virtctl.",
             {"type": Duration()},
         ),
-        (("-v", "--v", "verbosity"), "Accepted, as upstream's; nothing more is said.", text),
+        (
+            ("-v", "--v", "verbosity"),
+            "From 6 on, each request is shown on standard error.",
+            {"type": int, "metavar": "N"},
+        ),
     )
     for names, line, settings in flags:
         ends = {"default": None, "expose_value": False, "callback": note, **settings}

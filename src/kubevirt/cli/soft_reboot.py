@@ -20,10 +20,11 @@ def command(
 ) -> None:
     """Ask the guest of a virtual machine instance to reboot.
 
-    The answer comes when the node has done it; with --wait, when the instance is said to run.
+    The answer comes when the guest has been asked; with --wait, when it has booted anew and its agent, if
+    there was one, is back.
     """
     from kubevirt.cli import changing, targets  # noqa: PLC0415  # --help needs none of this
 
     target = changing.as_instance(targets.parse(instance, targets.Kind.VMI))
     how = changing.How(is_waiting=is_waiting, timeout_s=timeout_s, output=output)
-    changing.change(target, "soft-reboot", changing.is_running, how, subresource="softreboot")
+    changing.change(target, "soft-reboot", changing.has_rebooted, how, subresource="softreboot")

@@ -126,7 +126,11 @@ def _greet(ready: Ready, *, is_merging: bool) -> None:
     is_merged = is_merging and _merge(Path(ready.kubeconfig))
     how = "--context kubevirt" if is_merged else f"--kubeconfig {ready.kubeconfig}"
     click.echo(f"up in {ready.took_s:.1f} s at {ready.url}\n", err=True)
-    click.echo(f"  kubectl {how} get nodes\n  virtctl status\n  virtctl down", err=True)
+    home = Home(Path(ready.kubeconfig).parent)
+    where = "" if home.is_default else f" --home {home.path}"
+    click.echo(
+        f"  kubectl {how} get nodes\n  virtctl status{where}\n  virtctl down{where}", err=True
+    )
 
 
 def _merge(own: Path) -> bool:

@@ -1,6 +1,7 @@
 """Versions of what answers: of KubeVirt, and of the Kubernetes below it."""
 
 import json
+from contextlib import suppress
 
 import click
 
@@ -25,6 +26,13 @@ async def of_server(session: Session) -> dict[str, str]:
         click.echo(f"virtctl: {error}", err=True)
     kubernetes = json.loads(await session.client.raw("GET", "/version"))
     return {**found, "kubernetesVersion": str(kubernetes["gitVersion"])}
+
+
+async def compare(session: Session) -> None:
+    """Warns of a server of another version; one that does not tell its own is left at that."""
+    with suppress(Exception):  # the command itself says what is wrong
+        told = json.loads(await subresources.raw(session, "GET", "version"))
+        _warn_if_apart(str(told["gitVersion"]))
 
 
 def _warn_if_apart(server: str) -> None:

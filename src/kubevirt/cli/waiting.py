@@ -110,6 +110,12 @@ def condition(found: Object | None, kind: str) -> str:
     return next((str(each["status"]) for each in conditions if each["type"] == kind), "")
 
 
+def message(found: Object | None, kind: str) -> str:
+    """What a condition says."""
+    conditions = (found or {}).get("status", {}).get("conditions", ())
+    return next((str(each.get("message", "")) for each in conditions if each["type"] == kind), "")
+
+
 def printable(found: Object | None) -> str:
     return str((found or {}).get("status", {}).get("printableStatus", ""))
 

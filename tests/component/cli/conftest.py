@@ -6,6 +6,7 @@ import secrets
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -164,17 +165,16 @@ def _specs(kind: str) -> Json:
 def house() -> Iterator[Place]:
     """One for all tests of a worker; each has a namespace of its own in it."""
     server, stand_in = EmbeddedServer(), StandIn()
-    with session_loop() as loop:
+    with session_loop() as loop, ExitStack() as ending:
         loop.run(server.start())
-        try:
-            place = Place(server, stand_in)
-            found = place.ask("GET", AUTHENTICATION)
-            front_proxy = str(found["data"]["requestheader-client-ca-file"]).encode()
-            with stand_in.serving(front_proxy):
-                _furnish(place)
-                yield place
-        finally:
-            loop.run(server.stop())
+        ending.callback(lambda: loop.run(server.stop()))
+        place = Place(server, stand_in)
+        found = place.ask("GET", AUTHENTICATION)
+        front_proxy = str(found["data"]["requestheader-client-ca-file"]).encode()
+        # The server ends before the stand-in, to which it keeps connections.
+        with stand_in.serving(front_proxy), ending.pop_all():
+            _furnish(place)
+            yield place
 
 
 def _furnish(place: Place) -> None:
@@ -232,6 +232,7 @@ def place(house: Place) -> Iterator[Place]:
     try:
         yield made
     finally:
+        made.virt_api.answers.clear()
         made.end_all()
 
 

@@ -1,13 +1,16 @@
 """start, stop and the like: what they say, what they ask of the server, what they wait for, how they end."""
 
 import json
+import re
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.component.cli.conftest import Place, Virtctl
+from tests.component.cli.conftest import Json, Place, Virtctl
 
+import kubevirt
 from kubevirt.cli import exit_codes
 
 VM_VERBS = ("start", "stop", "restart")
@@ -79,6 +82,32 @@ def test_json_is_one_object(virtctl: Virtctl, place: Place) -> None:
         "action": "start",
         "dryRun": False,
     }
+
+
+def test_a_server_of_another_version_is_warned_of_beside_the_answer(
+    place: Place, virtctl: Virtctl
+) -> None:
+    place.virt_api.tell("GET /version", {"gitVersion": "v1.6.0"})
+    done = virtctl("start", "testvm")
+    assert (done.code, done.out) == (0, "VM testvm was scheduled to start\n")
+    assert done.err.count("the server is v1.6.0") == 1
+    place.virt_api.refuse(f"PUT {place.below('vm', 'testvm', 'start')}", 409, "no", "Conflict")
+    done = virtctl("start", "testvm")
+    assert (done.code, done.out) == (exit_codes.CONFLICT, "")
+    assert "the server is v1.6.0" in done.err
+
+
+def test_a_server_of_our_version_is_nothing_to_speak_of(place: Place, virtctl: Virtctl) -> None:
+    place.virt_api.tell("GET /version", {"gitVersion": f"v{kubevirt.__version__}"})
+    assert virtctl("start", "testvm").err == ""
+
+
+def test_who_wants_to_see_requests_does(place: Place, virtctl: Virtctl) -> None:
+    done = virtctl("start", "testvm", "-v", "6")
+    assert done.out == "VM testvm was scheduled to start\n"
+    path = place.below("vm", "testvm", "start")
+    assert re.search(rf"virtctl: PUT https://\S+/{path} 202 in \d+ ms\n", done.err)
+    assert virtctl("start", "testvm", "-v=5").err == ""
 
 
 @pytest.mark.parametrize(
@@ -201,6 +230,62 @@ def test_pause_and_unpause_wait_for_the_condition(place: Place, virtctl: Virtctl
     controller = later(lambda: place.tell_instance("testvm", {"conditions": []}))
     assert "VMI testvm is Running\n" in virtctl("unpause", "vm", "testvm", "--wait").out
     controller.join()
+
+
+@pytest.mark.parametrize("verb", ["reset", "soft-reboot"])
+def test_a_reboot_is_waited_for_until_the_guest_has_booted_anew(
+    place: Place, virtctl: Virtctl, verb: str
+) -> None:
+    place.instance()
+    place.tell_instance("testvm", {"conditions": [rebooted(1), AGENT]})
+    steps = [[rebooted(1)], [rebooted(2)], [rebooted(2), AGENT]]
+    told: list[float] = []
+
+    def reboot() -> None:
+        for conditions in steps:
+            told.append(time.monotonic())
+            place.tell_instance("testvm", {"conditions": conditions})
+
+    controller = later(reboot)
+    done = virtctl(verb, "testvm", "--wait", "--timeout=60s")
+    ended = time.monotonic()
+    controller.join()
+    assert done.out == f"VMI testvm was scheduled to {verb}\nVMI testvm is Running\n"
+    assert ended > told[-1]
+
+
+def test_an_instance_that_runs_has_not_been_reset_for_that(place: Place, virtctl: Virtctl) -> None:
+    place.instance()
+    done = virtctl("reset", "testvm", "--wait", "--timeout=1s")
+    assert done.code == exit_codes.TIMEOUT
+    assert "VirtualMachineInstance testvm is not up again after 1 s: it is Running" in done.err
+
+
+def test_a_guest_that_is_paused_has_booted_anew_as_far_as_it_can(
+    place: Place, virtctl: Virtctl
+) -> None:
+    place.instance()
+    paused = {"type": "Paused", "status": "True", "reason": "PausedByUser"}
+    place.tell_instance("testvm", {"conditions": [paused, AGENT]})
+    controller = later(lambda: place.tell_instance("testvm", {"conditions": [paused, rebooted(1)]}))
+    assert "VMI testvm is Paused\n" in virtctl("reset", "testvm", "--wait").out
+    controller.join()
+
+
+def test_a_guest_that_powers_off_instead_is_not_waited_for(place: Place, virtctl: Virtctl) -> None:
+    place.instance()
+    controller = later(lambda: place.tell_instance("testvm", {"phase": "Succeeded"}))
+    done = virtctl("soft-reboot", "testvm", "--wait")
+    controller.join()
+    assert done.code == exit_codes.FAILED
+    assert "VMI testvm has ended instead of booting anew" in done.err
+
+
+AGENT = {"type": "AgentConnected", "status": "True"}
+
+
+def rebooted(times: int) -> Json:
+    return {"type": "Rebooted", "status": "True", "message": f"times: {times}"}
 
 
 def test_who_waits_in_vain_hears_how_it_is(place: Place, virtctl: Virtctl) -> None:

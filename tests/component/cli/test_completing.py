@@ -41,6 +41,21 @@ def test_names_come_from_the_server(place: Place) -> None:
     assert completed(place, f"virtctl pause {where} vm b") == (["beta"], "")
     assert completed(place, f"virtctl ssh {where} jo@vmi/") == (["jo@vmi/gamma"], "")
     assert completed(place, "virtctl ssh v") == (["vm/", "vmi/"], "")
+    assert completed(place, f"virtctl expose {where} vm al") == (["alpha", "alps"], "")
+    assert completed(place, f"virtctl expose {where} vmi ") == (["gamma"], "")
+    assert completed(place, "virtctl expose vmi") == (["vmi", "vmirs"], "")
+
+
+def test_a_side_of_a_copy_is_a_guest_or_a_file(place: Place) -> None:
+    place.machine("alpha")
+    where = f"-n {place.namespace}"
+    offered = completed(place, f"virtctl scp {where} vm/a")
+    assert offered == (
+        ["vm/alpha:", "vm/a"],
+        "",
+    )  # the last is what the shell looks for among files
+    assert completed(place, f"virtctl scp {where} notes.txt jo@vm")[0][:2] == ["jo@vm/", "jo@vmi/"]
+    assert completed(place, f"virtctl scp {where} vm/alpha:/tm") == ([], "")
 
 
 def test_commands_and_contexts_need_no_server(place: Place) -> None:

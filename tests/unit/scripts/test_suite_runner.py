@@ -57,10 +57,20 @@ def test_a_failure_fails_the_run_and_the_next_suite_runs_still(
 def test_what_failed_stands_below_the_table_with_its_cause(
     checkout: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    give(checkout, "unit", "def test_c(): raise OSError('no more disks')\n")
+    source = "def deep():\n    raise OSError('no more disks')\ndef test_c():\n    deep()\n"
+    give(checkout, "unit", source)
     assert runner.main(QUICKLY, checkout) == 1
     told = capfd.readouterr().out.partition("failed in unit:\n")[2]
-    assert told.splitlines()[0] == "  tests.unit.test_0::test_c: OSError: no more disks"
+    first, *more = told.splitlines()
+    assert first == "  tests.unit.test_0::test_c: OSError: no more disks"
+    where = [" ".join(line.split()) for line in more if line.startswith("      ")]
+    assert where == [
+        "> deep()",
+        "tests/unit/test_0.py:4:",
+        "> raise OSError('no more disks')",
+        "E OSError: no more disks",
+        "tests/unit/test_0.py:2: OSError",
+    ]
 
 
 @pytest.mark.parametrize(

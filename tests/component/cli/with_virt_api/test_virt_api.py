@@ -228,7 +228,12 @@ async def test_a_manifest_of_create_is_admitted_or_says_what_is_not_built(
     manifest = case.manifest
     manifest["metadata"].pop("namespace", None)
     spec = manifest["spec"]
-    needs = {"instancetype", "preference", "dataVolumeTemplates"} & spec.keys()
+    insists = [
+        each
+        for each in ("instancetype", "preference")
+        if each in spec and spec[each].get("inferFromVolumeFailurePolicy") != "Ignore"
+    ]
+    needs = insists or "dataVolumeTemplates" in spec
     done = await machines.kubectl(
         "create", "--dry-run=server", "-f", "-", stdin=yaml.safe_dump(manifest)
     )
@@ -237,3 +242,24 @@ async def test_a_manifest_of_create_is_admitted_or_says_what_is_not_built(
         assert any(each in done.stderr for each in MISSING)
     else:
         assert done.code == 0, done.stderr
+
+
+async def test_a_machine_that_boots_from_a_claim_is_created_and_applied(
+    machines: Machines, virtctl: Virtctl
+) -> None:
+    """It was refused for what its manifest only tries: to infer an instance type."""
+    created = await virtctl("create", "vm", "--name=testvm", "--volume-pvc=src:root")
+    assert "inferFromVolume" in created.out
+    for _ in range(2):
+        done = await machines.kubectl("apply", "-f", "-", stdin=created.out)
+        assert done.code == 0, done.stderr
+        assert "Warning: spec.instancetype is left out" in done.stderr
+        assert "Warning: spec.preference is left out" in done.stderr
+    spec = (await machines.get("virtualmachines", "testvm"))["spec"]
+    assert not {"instancetype", "preference"} & spec.keys()
+    assert spec["template"]["spec"]["domain"]["memory"] == {"guest": "512Mi"}
+    asked = await virtctl(
+        "create", "vm", "--name=other", "--volume-pvc=src:root", "--infer-instancetype"
+    )
+    done = await machines.kubectl("apply", "-f", "-", stdin=asked.out)
+    assert (done.code, "instance types are not built yet" in done.stderr) == (1, True)
