@@ -62,7 +62,9 @@ class History:
 
 @contextlib.asynccontextmanager
 async def filled_server(objects: int, say: progress.Progress) -> AsyncIterator[Server]:
-    async with LightCluster(controllers=CONTROLLERS, api_flags=API_FLAGS) as cluster:
+    async with LightCluster(
+        controllers=CONTROLLERS, api_flags=API_FLAGS, collects_garbage=True
+    ) as cluster:
         async with _client(cluster.kubeconfig) as client:
             await _define_vmis(client)
             async with say.step(f"creating {objects} VMIs") as step:

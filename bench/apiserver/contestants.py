@@ -81,6 +81,6 @@ class Kubernetes:
 async def both() -> AsyncIterator[tuple[Ours, Kubernetes]]:
     async with (
         EmbeddedServer(has_audit_log=True) as ours,
-        LightCluster(controllers=CONTROLLERS, is_durable=True) as theirs,
+        LightCluster(controllers=CONTROLLERS, is_durable=True, collects_garbage=True) as theirs,
     ):
         yield Ours(ours), Kubernetes(theirs)

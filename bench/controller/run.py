@@ -62,7 +62,7 @@ async def measure(number: int, kind: str) -> str:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
     say = progress.Progress("bench", sys.stderr)
     facts = machine.facts()
-    server = EmbeddedServer() if kind == "embedded" else LightCluster()
+    server = EmbeddedServer() if kind == "embedded" else LightCluster(collects_garbage=True)
     async with say.step("a server"):
         await server.start()
     try:

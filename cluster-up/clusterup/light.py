@@ -40,6 +40,8 @@ from clusterup import (
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 _START_LIMIT_S = 300.0
 """A cold machine with busy cores; the usual time is a few seconds."""
+_HEAP = {"GOGC": "off", "GOMEMLIMIT": "700MiB"}
+"""For a Go program: garbage is collected when there is that much of it."""
 
 
 class LightCluster:
@@ -55,12 +57,15 @@ class LightCluster:
         api_flags: Mapping[str, str] | None = None,
         manager_flags: Mapping[str, str] | None = None,
         is_durable: bool = False,
+        collects_garbage: bool = False,
         keep_folder: bool = False,
     ) -> None:
         """`aggregator_routing` sends calls for a service to its endpoints, as a whole cluster does;
         off, a service of type ExternalName can name a server on the loopback address, which no
         endpoint may. `controllers` and the flags are handed to the programs. `is_durable` has etcd
-        wait for the disk. `keep_folder` leaves logs and data behind for a post-mortem.
+        wait for the disk. Its programs live for minutes and take memory instead of collecting garbage,
+        unless they are to be measured: `collects_garbage`. `keep_folder` leaves logs and data behind for a
+        post-mortem.
         """
         self._provider = provider
         self._aggregator_routing = aggregator_routing
@@ -69,6 +74,7 @@ class LightCluster:
         self._api_flags = dict(api_flags or {})
         self._manager_flags = dict(manager_flags or {})
         self._is_durable = is_durable
+        self._environment = processes.plain_environment(**({} if collects_garbage else _HEAP))
         self._keep_folder = keep_folder
         self._ports: list[ports.Port] = []
         self._plane: controlplane.ControlPlane | None = None
@@ -317,7 +323,9 @@ class LightCluster:
         await self._wait(lambda: self._admin().exists(path), "the first service account")
 
     def _start(self, name: str, argv: list[str]) -> None:
-        self._daemons[name] = daemon = processes.Daemon(name, argv, self.log(name))
+        self._daemons[name] = daemon = processes.Daemon(
+            name, argv, self.log(name), self._environment
+        )
         daemon.start()
 
     async def _wait_for_etcd(self) -> None:

@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from scripts import test as runner
 
 ROOT = Path(__file__).parents[2]
 LOCKS = [ROOT / "requirements.lock", ROOT / "requirements-dev.lock"]
@@ -15,6 +16,14 @@ def test_the_locks_have_hashes_and_no_addresses(lock: Path) -> None:
     requirements = re.split(r"\n(?=\S)", lock.read_text().strip())
     assert all("--hash=sha256:" in each for each in requirements)
     assert "://" not in lock.read_text()
+
+
+def test_a_release_that_came_after_the_lock_does_not_break_bootstrap() -> None:
+    """Pip took a newer `coverage` for what `coverage[toml]` asks for, and refused it because no lock names it."""
+    script = (ROOT / "scripts/bootstrap.sh").read_text().replace("\\\n", " ")
+    installs = [line for line in script.splitlines() if "/pip " in line and " install " in line]
+    assert installs
+    assert all(" --no-deps " in line for line in installs)
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
@@ -33,6 +42,12 @@ def test_a_make_target_is_three_lines_at_most_and_explained() -> None:
         name = phony.removeprefix(".PHONY: ")
         assert re.fullmatch(rf"{name}:.*## .+", rule), f"{name} has no explanation"
         assert len(recipe) <= 2, f"{name} does too much in the Makefile"
+
+
+def test_every_suite_is_told_of() -> None:
+    """Those that have tests, in the order in which they run."""
+    told = re.findall(r"^\| `(\w+)` \|", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    assert told == list(runner.suites_in(ROOT))
 
 
 def test_every_lint_exception_has_its_reason() -> None:

@@ -49,17 +49,20 @@ def of_home(home: TrialHome) -> dict[str, int]:
     return programs | ({HOME: holder} if holder else {})
 
 
-def kill(pid: int) -> None:
-    """Is there no more when this returns."""
+def kill(pid: int) -> bool:
+    """Is there no more when this returns; whether it was there before."""
     try:
         pidfd = os.pidfd_open(pid)
     except ProcessLookupError:
-        return
+        return False
     try:
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
         assert select.select([pidfd], [], [], _END_LIMIT_S)[0], f"{pid} does not end"
+    except ProcessLookupError:
+        return False
     finally:
         os.close(pidfd)
+    return True
 
 
 def processor_s(pid: int) -> float:

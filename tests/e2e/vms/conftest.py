@@ -12,7 +12,7 @@ from tests.e2e.vms import shared_home
 from tests.e2e.vms.place import Place, a_place
 
 from guestimage import image
-from kubevirt.testing.home import TrialHome, a_home
+from kubevirt.testing.home import TrialHome
 
 _LIMIT_S = 600
 """For one test, to end a hang: guests take their time on a machine that is busy."""
@@ -37,7 +37,7 @@ def own_home(options: list[str], guest_images: image.Images) -> Iterator[TrialHo
     """For one test alone, which may do to it what it likes."""
     if reason := shared_home.why_not():
         pytest.skip(reason)
-    with a_home(*options) as home:
+    with shared_home.of_one_test(*options) as home:
         yield home
 
 

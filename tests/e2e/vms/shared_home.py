@@ -1,15 +1,20 @@
 """The home under test: all workers of a run share one. Whoever needs it first brings it up, under a lock; the process that
-started the workers takes it down when all of them are done (`tests/e2e/conftest.py`).
+started the workers takes it down when all of them are done (`tests/e2e/conftest.py`). A test that harms its home has one of
+its own.
 """
 
 import fcntl
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from tests.component.embedded.process.leftovers import left_of
+
 from clusterup import binaries, settings
-from kubevirt.testing.home import HomeFailedError, TrialHome, virtctl_program
+from kubevirt.embedded.home import Home
+from kubevirt.testing.home import HomeFailedError, TrialHome, a_home, virtctl_program
 
 FAILED = "failed"
 """A file with the reason why it did not come up: it is tried once."""
@@ -49,3 +54,16 @@ def of_all_workers(folder: Path, options: Sequence[str]) -> TrialHome:
                 (folder / FAILED).write_text(str(error))
                 raise
     return home
+
+
+@contextmanager
+def of_one_test(*options: str) -> Iterator[TrialHome]:
+    """Nothing is left of it on the machine, whatever was done to it."""
+    with ExitStack() as afterwards, a_home(*options) as home:
+        afterwards.callback(assert_gone, home.path, Home(home.path).id)
+        yield home
+
+
+def assert_gone(home: Path, home_id: str) -> None:
+    """All of it that is not in its folder."""
+    assert not (left := left_of(home, home_id)), left

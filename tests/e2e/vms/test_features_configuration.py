@@ -18,10 +18,7 @@ OURS = {
     "cpuModel": "Nehalem",
     "architectureConfiguration": {"amd64": {"machineType": "pc-q35-7.1"}},
     "network": {"defaultNetworkInterface": "masquerade"},
-    "developerConfiguration": {
-        "memoryOvercommit": 200,
-        "logVerbosity": {"virtLauncher": 5},
-    },
+    "developerConfiguration": {"memoryOvercommit": 200},
 }
 NO_MODEL = {"cpuModel": None}
 """Which QEMU might have to emulate."""
@@ -87,6 +84,8 @@ async def test_what_an_administrator_sets_holds_for_the_next_machine(own_place: 
 
     open_gate(place, "HostDisk")
     configure(place, OURS)
+    said = place.virtctl("adm", "log-verbosity", "--virt-launcher=5")
+    assert (said.code, said.out) == (0, "virt-launcher = 5\n"), said.err
     domain = await until_filled(place, lambda domain: domain["machine"]["type"] == "pc-q35-7.1")
     assert domain["cpu"]["model"] == "Nehalem"
     assert "masquerade" in domain["devices"]["interfaces"][0]

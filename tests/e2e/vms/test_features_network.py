@@ -1,5 +1,8 @@
-"""How a guest is found: by its own name, by a Service's, and only while it is ready."""
+"""How a guest is found: by its own name, by a Service's, and only while it is ready; and what becomes of one that does not
+answer.
+"""
 
+import asyncio
 from typing import Any
 
 from tests.e2e.vms.objects import a_disk, a_vm
@@ -78,26 +81,77 @@ async def test_a_guest_is_found_by_its_names_and_only_while_it_is_ready(place: P
         await place.until("web", is_ready("True"), "ready again")
 
 
-async def test_a_guest_whose_agent_is_gone_is_ended_and_the_machine_begins_anew(
+LIVES: dict[str, tuple[dict[str, Any], str]] = {
+    "pinged": (
+        {"guestAgentPing": {}},
+        "sudo chmod 0 /usr/lib/guest/agent; sudo killall qemu-ga",
+    ),
+    "knocked-at": (
+        {"tcpSocket": {"port": 22}},
+        "sudo chmod 0 /usr/sbin/dropbear; sudo killall dropbear",
+    ),
+    "asked": ({"exec": {"command": ["cat", "/etc/os-release"]}}, "sudo rm /etc/os-release"),
+}
+"""Probes, and what a guest does to itself so that they fail."""
+
+
+async def test_a_guest_that_does_not_answer_any_more_is_ended_and_the_machine_begins_anew(
     place: Place,
 ) -> None:
-    probe = {
+    patience = {
         # Nobody answers before the guest has booted, and a busy machine takes its time for that.
-        "guestAgentPing": {},
-        "initialDelaySeconds": 30,
-        "periodSeconds": 5,
-        "failureThreshold": 4,
+        "initialDelaySeconds": 40,
+        "periodSeconds": 2,
+        "failureThreshold": 10,
         "timeoutSeconds": 20,
     }
-    await place.create(a_vm("alive", guest={"livenessProbe": probe}, runStrategy="Always"))
-    first = await place.until_phase("alive", "Running")
-    with place.console("alive") as guest:
+    for name, (probe, _) in LIVES.items():
+        guest = {"livenessProbe": {**probe, **patience}}
+        await place.create(a_vm(name, guest=guest, runStrategy="Always"))
+    async with asyncio.TaskGroup() as tasks:
+        for name in LIVES:
+            tasks.create_task(_begins_anew(place, name))
+
+
+async def _begins_anew(place: Place, name: str) -> None:
+    first = (await place.until_phase(name, "Running"))["metadata"]["uid"]
+    await asyncio.to_thread(_undone, place, name)
+    assert (await place.vmi(name))["metadata"]["uid"] == first, "it was ended before"
+    await place.until(
+        name,
+        lambda vmi: bool(vmi["metadata"]["uid"] != first),
+        "another",
+        kind="VirtualMachineInstance",
+    )
+    await place.until_phase(name, "Running")
+    await place.delete(name)
+
+
+def _undone(place: Place, name: str) -> None:
+    with place.console(name) as guest:
         guest.log_in()
-        guest.run("sudo chmod 0 /usr/lib/guest/agent; sudo killall qemu-ga")
-        await place.until(
-            "alive",
-            lambda vmi: bool(vmi["metadata"]["uid"] != first["metadata"]["uid"]),
-            "another",
-            kind="VirtualMachineInstance",
-        )
-    await place.until_status("alive", "Running")
+        guest.run(LIVES[name][1])
+
+
+async def test_an_agent_that_may_not_run_a_probe_is_told_of(place: Place) -> None:
+    """Several distributions do not let it run programs; from outside the guest is not ready, and nobody knows why."""
+
+    def is_told(vm: dict[str, Any]) -> bool:
+        conditions = vm.get("status", {}).get("conditions", ())
+        return any(each["type"] == "AgentVersionNotSupported" for each in conditions)
+
+    probe = {"exec": {"command": ["true"]}, "timeoutSeconds": 20}
+    await place.create(a_vm("mute", guest={"readinessProbe": probe}, runStrategy="Always"))
+    with place.console("mute") as guest:
+        guest.log_in()
+        guest.run("sudo sed -i 's/--method/-b guest-exec --method/' /usr/lib/guest/agent")
+        guest.run("sudo killall qemu-ga")
+        vm = await place.until("mute", is_told, "said to have an agent that cannot probe")
+        (told,) = [
+            each for each in vm["status"]["conditions"] if each["type"].startswith("AgentVersion")
+        ]
+        assert told["reason"] == "This guest agent doesn't support required exec probe commands"
+        assert "does not offer guest-exec;" in told["message"]
+        guest.run("sudo sed -i 's/-b guest-exec --method/--method/' /usr/lib/guest/agent")
+        guest.run("sudo killall qemu-ga")
+        await place.until("mute", lambda vm: not is_told(vm), "well again")

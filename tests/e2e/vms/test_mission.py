@@ -1,18 +1,13 @@
 """A machine's whole story, told by a user with stock kubectl and virtctl."""
 
 import re
-import signal
-import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from tests.e2e.nouns.guests import Guest
 from tests.e2e.vms.place import LIMIT_S, Place
-
-from kubevirt.testing.home import virtctl_program
+from tests.e2e.vms.reaching import forwarded, printed, virtctl, with_password
 
 MACHINE = Path(__file__).parents[3] / "examples/vm.yaml"
 """The mission's own."""
@@ -66,16 +61,16 @@ def _reach_by_network(place: Place, guest: Guest, folder: Path) -> None:
     guest.run(
         "mkdir /tmp/www; echo hello > /tmp/www/index.html; sudo busybox httpd -p 80 -h /tmp/www"
     )
-    environment = _with_password(place, folder)
+    environment = with_password(place, folder)
     options = ["-o", "StrictHostKeyChecking=no", "-o", f"UserKnownHostsFile={folder}/known"]
-    with _forwarded(place, "0:80", "0:22") as (web, shell):
+    with forwarded(place, "0:80", "0:22") as (web, shell):
         with urllib.request.urlopen(f"http://127.0.0.1:{web}/", timeout=LIMIT_S) as answer:
             assert answer.read() == b"hello\n"
         by_hand = ["ssh", "-p", str(shell), *options, "cirros@127.0.0.1", "cat", BOOT_ID]
-        assert _said(by_hand, environment) == guest.read(BOOT_ID)
-    words = [str(virtctl_program()), f"--namespace={place.namespace}", "ssh", "cirros@vm/testvm"]
-    words += [f"--known-hosts={folder}/known", "--local-ssh-opts=-o StrictHostKeyChecking=no"]
-    assert _said([*words, f"--command=cat {BOOT_ID}"], environment) == guest.read(BOOT_ID)
+        assert printed(by_hand, environment) == guest.read(BOOT_ID)
+    options = [f"--known-hosts={folder}/known", "--local-ssh-opts=-o StrictHostKeyChecking=no"]
+    words = virtctl(place, "ssh", "cirros@vm/testvm", *options, f"--command=cat {BOOT_ID}")
+    assert printed(words, environment) == guest.read(BOOT_ID)
 
 
 def _pause_and_unpause(place: Place, guest: Guest) -> None:
@@ -116,45 +111,6 @@ def _row(place: Place, kind: str) -> list[str]:
     """What `kubectl get` shows of the machine, without its age."""
     head, row = place.kubectl("get", kind).out.splitlines()
     return [word for name, word in zip(head.split(), row.split(), strict=True) if name != "AGE"]
-
-
-@contextmanager
-def _forwarded(place: Place, *ports: str) -> Iterator[list[int]]:
-    """Local ports of `virtctl port-forward`, in order."""
-    words = [str(virtctl_program()), f"--namespace={place.namespace}", "port-forward", "vm/testvm"]
-    with subprocess.Popen(
-        [*words, *ports], stdout=subprocess.PIPE, text=True, env=place.home.environment
-    ) as program:
-        assert program.stdout
-        try:
-            lines = [program.stdout.readline() for _ in ports]
-            assert all(line.startswith("forwarding ") for line in lines), lines
-            yield [int(line.split(":")[1].split()[0]) for line in lines]
-        finally:
-            program.send_signal(signal.SIGINT)
-
-
-def _with_password(place: Place, folder: Path) -> dict[str, str]:
-    """For ssh: who asks for a password is told it."""
-    teller = folder / "password"
-    teller.write_text("#!/bin/sh\necho gocubsgo\n")
-    teller.chmod(0o700)
-    told = {"SSH_ASKPASS": str(teller), "SSH_ASKPASS_REQUIRE": "force"}
-    return {**place.home.environment, **told}
-
-
-def _said(words: list[str], environment: dict[str, str]) -> str:
-    done = subprocess.run(
-        words,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=LIMIT_S,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 def _uptime_s(guest: Guest) -> float:

@@ -352,6 +352,9 @@ async def test_a_gate_that_is_closed_a_node_that_is_tainted_and_a_folder_that_is
         ("untolerated taint", "take the taint from the node", GOES_ON),
         untaint,
     ).is_told(place)
+    reserved = [{"key": "test/reserved", "operator": "Equal", "value": "yes"}]
+    await place.create(waiting("tolerant", tolerations=reserved))
+    await place.until_status("tolerant", "Paused")
     await untaint(place)
     closed = Trouble(
         vm,

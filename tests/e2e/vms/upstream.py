@@ -59,7 +59,8 @@ async def outcome(place: Place, example: Example) -> Outcome:
     await place.create(*(a_claim(name) for name in CLAIMS if name in text))
     said = place.kubectl("apply", "-f", str(example.path))
     if said.code:
-        return Outcome(REFUSED, " ".join(said.err.split()))
+        words = " ".join(said.err.split())
+        return Outcome(REFUSED, words.replace(f"{example.path.parent}/", ""))
     guests = [each for each in example.documents if each["kind"] in KINDS]
     if not guests:
         return Outcome(TAKEN)

@@ -1,36 +1,23 @@
-"""Our types against upstream's own documents, where they are at hand.
+"""Our types against upstream's own documents, where they are at hand (tests/upstream.py)."""
 
-Point KUBEVIRT_UPSTREAM at a folder with KubeVirt's `swagger.json` and its `examples/`.
-"""
-
-import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 import yaml
+from tests import upstream
 
 from kubevirt.api.definitions import DEFINITIONS
 
-UPSTREAM = os.environ.get("KUBEVIRT_UPSTREAM")
-pytestmark = pytest.mark.skipif(
-    UPSTREAM is None,
-    reason="set KUBEVIRT_UPSTREAM to a folder with KubeVirt's swagger.json and examples/",
-)
+pytestmark = upstream.needed
 
 KINDS = {definition.resource.kind: definition.resource.type for definition in DEFINITIONS}
 NOT_IN_THEIR_DOCUMENT = {"Plugin", "VirtualMachineBackupTracker"}
 
 
-def folder() -> Path:
-    assert UPSTREAM is not None
-    return Path(UPSTREAM)
-
-
 def definitions() -> dict[str, Any]:
-    found: dict[str, Any] = msgspec.json.decode((folder() / "swagger.json").read_bytes())
+    found: dict[str, Any] = msgspec.json.decode(upstream.swagger())
     return dict(found["definitions"])
 
 
@@ -71,11 +58,9 @@ def test_no_field_is_missing_and_none_is_extra(definition: Any) -> None:
 
 
 def example_objects() -> list[Any]:
-    if UPSTREAM is None:
-        return []
     return [
         pytest.param(document, id=f"{file.name}-{document['kind']}")
-        for file in sorted((folder() / "examples").glob("*.yaml"))
+        for file in upstream.examples()
         for document in yaml.safe_load_all(file.read_text())
         if document and document.get("kind") in KINDS
     ]

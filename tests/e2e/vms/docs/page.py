@@ -4,6 +4,10 @@ Blocks marked `sh` are commands; what stands in other blocks is to be read. A bl
 says in a comment above it, which no reader sees, what is waited for and what is typed then (`^]` is Ctrl+]):
 
     <!-- typed: login: => cirros | Password: => gocubsgo | $ => ^] -->
+
+What brings up or changes a whole home says so there as well, and is run in one of its own:
+
+    <!-- of the home -->
 """
 
 import os
@@ -21,7 +25,7 @@ from tests.e2e.standalone.driver import Session
 LIMIT_S = 400.0
 """For one block, to end a hang: it may well boot a guest."""
 _BLOCK = re.compile(
-    r"(?:^<!-- typed: (?P<typed>.*?) -->\n+)?^```sh\n(?P<commands>.*?)^```$",
+    r"(?:^<!-- (?:typed: (?P<typed>.*?)|(?P<home>of the home)) -->\n+)?^```(?P<kind>\w*)\n(?P<commands>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 _LEAVE = {"^]": "\x1d"}
@@ -34,12 +38,25 @@ class Block:
     commands: str
     typed: tuple[tuple[str, str], ...] = ()
     """What is waited for, and what is typed then."""
+    is_of_the_home: bool = False
+    is_run: bool = True
+    """What is only to be read has no kind, or another one."""
 
 
 def blocks(text: str) -> Iterator[Block]:
+    """Those that are run, in order."""
+    return (block for block in fenced(text) if block.is_run)
+
+
+def fenced(text: str) -> Iterator[Block]:
     for found in _BLOCK.finditer(text):
-        line = text.count("\n", 0, found.start("commands"))
-        yield Block(line, found["commands"], tuple(_answers(found["typed"] or "")))
+        yield Block(
+            line=text.count("\n", 0, found.start("commands")),
+            commands=found["commands"],
+            typed=tuple(_answers(found["typed"] or "")),
+            is_of_the_home=bool(found["home"]),
+            is_run=found["kind"] == "sh",
+        )
 
 
 def _answers(said: str) -> Iterator[tuple[str, str]]:

@@ -27,6 +27,7 @@ from kubevirt.kube.errors import InternalError
 
 ASKED_FOR, POD_MADE, HANDED_OVER, RUNS = "asked for", "pod made", "handed over", "runs"
 FIRMWARE, KERNEL, PROMPT = "firmware", "kernel", "prompt"
+LOADER, UNPACKING, DRIVERS, FIRST_PROCESS = "loader", "unpacking", "drivers", "first process"
 WORKS, PAUSED, SHUTS_DOWN = "works", "paused", "shuts down"
 MOMENTS = (
     *(ASKED_FOR, POD_MADE, HANDED_OVER, RUNS),
@@ -35,8 +36,15 @@ MOMENTS = (
 FEW = (KERNEL, WORKS)
 """Those of `make test`."""
 BEFORE_IT_RUNS = (ASKED_FOR, POD_MADE, HANDED_OVER)
-SPENT_S = {FIRMWARE: 0.3, KERNEL: 1.2}
-"""Seconds of a processor that QEMU has had by then, however busy the machine is."""
+SPENT_S = {
+    FIRMWARE: 0.3,
+    LOADER: 0.5,
+    UNPACKING: 0.8,
+    KERNEL: 1.2,
+    DRIVERS: 1.6,
+    FIRST_PROCESS: 2.0,
+}
+"""Seconds of a processor that QEMU has had by then, however busy the machine is; in order."""
 PHASES = {
     POD_MADE: ("Scheduling", "Scheduled", "Running"),
     HANDED_OVER: ("Scheduled", "Running"),
@@ -63,6 +71,8 @@ class Death:
     moment: str
     away_s: float
     """Until it was of use again."""
+    was_there: bool = True
+    """Or it had gone with its guest, which had shut down before."""
 
 
 @dataclass(frozen=True)
@@ -139,9 +149,7 @@ class Life:
     async def strike(self, victim: str, moment: str) -> None:
         """A guest that shuts down may be over before its companion is back, or was there at all."""
         began = time.monotonic()
-        killed = await self._until_there(victim, moment)
-        if killed:
-            companions.kill(killed)
+        killed = await self._killed(victim, moment)
         if victim == HOME:
             said = await asyncio.to_thread(self.place.home.virtctl, "up", "--no-merge-kubeconfig")
             assert said.code == 0, said.err
@@ -149,16 +157,30 @@ class Life:
             await until(lambda: self._is_another(victim, killed), f"{victim} is back")
         if moment not in (*BEFORE_IT_RUNS, SHUTS_DOWN):
             await self._check_use(victim)
-        self.deaths.append(Death(victim, moment, time.monotonic() - began))
+        self.deaths.append(Death(victim, moment, time.monotonic() - began, bool(killed)))
 
-    async def _until_there(self, victim: str, moment: str) -> int:
-        """0 if it need not be there any more."""
-        if victim in OF_THE_HOME or moment != SHUTS_DOWN:
-            await until(lambda: self._is_another(victim, 0), f"{victim} is there")
-        return await self.pid(victim)
+    async def _killed(self, victim: str, moment: str) -> int:
+        """The pid that it had; 0 of one that has gone with its guest, and of nobody else."""
+        may_be_over = victim not in OF_THE_HOME and moment == SHUTS_DOWN
+        found = 0
+
+        async def is_there_or_over() -> bool:
+            nonlocal found
+            found = await self.pid(victim)
+            return bool(found) or (may_be_over and await self._is_over())
+
+        await until(is_there_or_over, f"{victim} is there")
+        if found and not companions.kill(found):
+            assert may_be_over, f"{victim} has ended by itself, {moment}"
+            await until(self._is_over, f"the guest is over, as {victim} is")
+            return 0
+        return found
 
     async def _is_another(self, victim: str, killed: int) -> bool:
         return await self.pid(victim) not in {0, killed}
+
+    async def _is_over(self) -> bool:
+        return not await self.pid(QEMU)
 
     async def pid(self, role: str) -> int:
         """0 if it is not there."""

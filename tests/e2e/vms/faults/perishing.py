@@ -1,8 +1,8 @@
-"""A machine that is to run always, and whose guest is killed again and again: by the death of its QEMU, or of its pod's first
-process, with which all others of the pod go.
+"""Machines whose guests are killed: by the death of QEMU, or of the pod's first process, with which all others of the pod go.
 
-Each time the next instance must come up by itself, one only, with the cause of the death in the condition of the one that
-died and in its event. What the guest had synced is on its disk.
+One that is to run always is killed again and again. Each time the next instance must come up by itself, one only, with the
+cause of the death in the condition of the one that died and in its event. What the guest had synced is on its disk. Of other
+strategies, one death each shows what they make of it.
 """
 
 import asyncio
@@ -13,17 +13,21 @@ from dataclasses import dataclass, field
 from tests.e2e.vms import companions
 from tests.e2e.vms.companions import MONITOR, QEMU
 from tests.e2e.vms.faults.life import (
+    ASKED_FOR,
     BEFORE_IT_RUNS,
     LIMIT_S,
-    MOMENTS,
     NAME,
+    PAUSED,
+    PROMPT,
+    RUNS,
+    SPENT_S,
     VMI,
     WORKS,
     Death,
     Life,
     until,
 )
-from tests.e2e.vms.objects import Object
+from tests.e2e.vms.objects import Object, a_vm
 from tests.e2e.vms.place import RETRY_S, Place
 
 CAUSES = {
@@ -31,6 +35,8 @@ CAUSES = {
     MONITOR: ("LauncherLost", "container compute was killed with SIGKILL"),
 }
 """Reason of the condition, and what condition and event say."""
+MOMENTS = (RUNS, *SPENT_S, PROMPT, WORKS, PAUSED)
+"""Of a guest that is there and does not go by itself."""
 
 
 @dataclass
@@ -38,6 +44,7 @@ class Witness:
     """Looks at one instance until it has failed."""
 
     place: Place
+    name: str
     uid: str
     is_there: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -47,13 +54,13 @@ class Witness:
             is_it: bool = vmi["metadata"]["uid"] == self.uid
             return is_it and vmi.get("status", {}).get("phase") == "Failed"
 
-        return await self.place.until(NAME, has_failed, "failed", kind=VMI)
+        return await self.place.until(self.name, has_failed, "failed", kind=VMI)
 
 
 async def perished(place: Place, deaths: Sequence[tuple[str, str]]) -> list[Death]:
-    """Victims and moments, from when it runs to when it is paused: a guest for each, and one that is left in peace."""
+    """Victims and moments: a guest for each, and one that is left in peace."""
     life = Life(place, strategy="Always")
-    await life.reach(MOMENTS[0])
+    await life.reach(ASKED_FOR)
     for victim, moment in deaths:
         await _reach(life, moment)
         await _kill(life, victim, moment)
@@ -64,36 +71,71 @@ async def perished(place: Place, deaths: Sequence[tuple[str, str]]) -> list[Deat
     return life.deaths
 
 
+async def followed(place: Place, strategy: str, victim: str) -> None:
+    """A machine whose guest stands still, so it costs little, and is killed once."""
+    name = f"{strategy}-{victim.rsplit(maxsplit=1)[-1]}".lower()
+    await place.create(a_vm(name, runStrategy=strategy, guest={"startStrategy": "Paused"}))
+    if strategy == "Manual":
+        await place.until_status(name, "Stopped")
+        said = await asyncio.to_thread(place.virtctl, "start", name)
+        assert said.code == 0, said.err
+    await place.until_status(name, "Paused")
+    uid = (await place.vmi(name))["metadata"]["uid"]
+    pod = (await place.pod(name))["metadata"]["uid"]
+    await _killed(place, name, victim, companions.of_guest(pod)[victim])
+    if strategy == "RerunOnFailure":
+        await _until_another(place, name, uid)
+        return
+    vm = await place.until(name, _has_stayed, "stopped, with its guest to look at")
+    assert vm["status"]["created"]
+    assert (await place.vmi(name))["metadata"]["uid"] == uid
+
+
+def _has_stayed(vm: Object) -> bool:
+    status = vm.get("status", {})
+    told = {each["type"]: each.get("reason") for each in status.get("conditions", ())}
+    is_told = told.get("Synchronized") in {reason for reason, _ in CAUSES.values()}
+    return is_told and status.get("printableStatus") == "Stopped"
+
+
 async def _reach(life: Life, moment: str) -> None:
     """The moment in the life of this guest; those that lead to it come before."""
-    for each in MOMENTS[1 : MOMENTS.index(moment) + 1]:
-        is_on_the_way = each in BEFORE_IT_RUNS or each == "runs"
-        is_needed = each == WORKS and MOMENTS.index(moment) > MOMENTS.index(WORKS)
-        if each == moment or is_on_the_way or is_needed:
+    for each in (*BEFORE_IT_RUNS, RUNS, *([WORKS] if moment == PAUSED else [])):
+        if each not in {ASKED_FOR, moment}:
             await life.reach(each)
+    await life.reach(moment)
 
 
 async def _kill(life: Life, victim: str, moment: str) -> None:
     place, began = life.place, time.monotonic()
-    before = await place.vmi(NAME)
-    uid = before["metadata"]["uid"]
-    witness = Witness(place, uid)
-    async with asyncio.TaskGroup() as tasks:
-        seen = tasks.create_task(witness.testimony())
-        async with asyncio.timeout(LIMIT_S):
-            await witness.is_there.wait()
-        await until(lambda: _is_there(life, victim), f"{victim} is there")
-        companions.kill(await life.pid(victim))
-    _check_condition(seen.result(), victim)
-    await _check_event(place, uid, victim)
-    await place.until(NAME, lambda vmi: vmi["metadata"]["uid"] != uid, "another one", kind=VMI)
-    await place.until_phase(NAME, "Running")
-    pod = await place.pod(NAME)
-    assert not any(each["restartCount"] for each in pod["status"]["containerStatuses"])
+    uid = (await place.vmi(NAME))["metadata"]["uid"]
+    await until(lambda: _is_there(life, victim), f"{victim} is there")
+    await _killed(place, NAME, victim, await life.pid(victim))
+    await _until_another(place, NAME, uid)
     life.deaths.append(Death(victim, moment, time.monotonic() - began))
     if life.synced:
         assert await life.on_disk() >= life.synced, "what was synced is lost"
     life.forget()
+
+
+async def _killed(place: Place, name: str, victim: str, pid: int) -> None:
+    """With the cause told; looked for from before on, as who comes next takes its place."""
+    uid = (await place.vmi(name))["metadata"]["uid"]
+    witness = Witness(place, name, uid)
+    async with asyncio.TaskGroup() as tasks:
+        seen = tasks.create_task(witness.testimony())
+        async with asyncio.timeout(LIMIT_S):
+            await witness.is_there.wait()
+        assert companions.kill(pid), f"{victim} has ended by itself"
+    _check_condition(seen.result(), victim)
+    await _check_event(place, name, uid, victim)
+
+
+async def _until_another(place: Place, name: str, uid: str) -> None:
+    await place.until(name, lambda vmi: vmi["metadata"]["uid"] != uid, "another one", kind=VMI)
+    await place.until_phase(name, "Running")
+    pod = await place.pod(name)
+    assert not any(each["restartCount"] for each in pod["status"]["containerStatuses"])
 
 
 async def _is_there(life: Life, victim: str) -> bool:
@@ -108,13 +150,13 @@ def _check_condition(failed: Object, victim: str) -> None:
     assert words in told["message"]
 
 
-async def _check_event(place: Place, uid: str, victim: str) -> None:
+async def _check_event(place: Place, name: str, uid: str, victim: str) -> None:
     words = CAUSES[victim][1]
     async with asyncio.timeout(LIMIT_S):
         while True:
             told = [
                 each.get("message", "")
-                for each in await place.events(NAME)
+                for each in await place.events(name)
                 if each["reason"] == "Stopped" and each["involvedObject"]["uid"] == uid
             ]
             if any(words in each for each in told):

@@ -20,22 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "cluster-up"))
 
 from tests.e2e.vms import shared_home
 from tests.e2e.vms.companions import FATAL, HOME, PROGRAMS, SURVIVED
-from tests.e2e.vms.faults.life import (
-    FIRMWARE,
-    KERNEL,
-    MOMENTS,
-    PAUSED,
-    PROMPT,
-    RUNS,
-    WORKS,
-    Death,
-    lived,
-)
-from tests.e2e.vms.faults.perishing import perished
+from tests.e2e.vms.faults import perishing
+from tests.e2e.vms.faults.life import MOMENTS, Death, lived
 from tests.e2e.vms.place import Place, a_place
 
 from guestimage import image, progress
-from kubevirt.testing.home import a_home
 
 TOGETHER, SEPARATE = (HOME, *SURVIVED, *FATAL), PROGRAMS
 LIMIT_S = 3600.0
@@ -76,7 +65,7 @@ def _tried(victim: str, options: Sequence[str]) -> bool:
 
 
 async def _killed(victim: str, options: Sequence[str]) -> list[Death]:
-    with a_home(*options) as home:
+    with shared_home.of_one_test(*options) as home:
         async with home.client() as client, asyncio.timeout(LIMIT_S):
             place = await a_place(client, home)
             deaths = await _deaths(place, victim)
@@ -87,19 +76,18 @@ async def _killed(victim: str, options: Sequence[str]) -> list[Death]:
 async def _deaths(place: Place, victim: str) -> list[Death]:
     moments = _moments(victim)
     if victim in FATAL:
-        return await perished(place, [(victim, moment) for moment in moments])
+        return await perishing.perished(place, [(victim, moment) for moment in moments])
     return await lived(place, [victim], moments)
 
 
 def _moments(victim: str) -> Sequence[str]:
-    """Whoever takes the guest along is killed when there is one, and before it goes by itself."""
-    early = (RUNS, FIRMWARE, KERNEL)
-    return (*early, *early, PROMPT, WORKS, PAUSED, PAUSED) if victim in FATAL else MOMENTS
+    return perishing.MOMENTS if victim in FATAL else MOMENTS
 
 
 def _rows(deaths: Sequence[Death]) -> Iterator[str]:
     for death in deaths:
-        yield f"{death.victim:20}  {death.moment:12}  back after {death.away_s:6.2f} s\n"
+        became = f"back after {death.away_s:6.2f} s" if death.was_there else "went with its guest"
+        yield f"{death.victim:20}  {death.moment:13}  {became}\n"
 
 
 def _say(text: str) -> None:
