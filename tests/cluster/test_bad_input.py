@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.cluster.support import SCRIPTS
+from tests.strangers import NOBODY, as_somebody_else
 
 from clusterup import binaries, errors, network, nodes, ports, preflight, processes, settings, state
 from clusterup.light import LightCluster
@@ -82,7 +83,7 @@ async def test_a_name_that_cannot_be_part_of_a_path_is_refused(
     assert "cannot name a cluster" in outcome.stderr
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="run as root, so that root can be given up")
+@as_somebody_else
 @pytest.mark.parametrize(
     ("script", "way_out"),
     [("up.sh", "sudo make cluster-up"), ("down.sh", "sudo make cluster-down")],
@@ -90,7 +91,7 @@ async def test_a_name_that_cannot_be_part_of_a_path_is_refused(
 async def test_who_is_not_root_is_told_so(
     environment: dict[str, str], script: str, way_out: str
 ) -> None:
-    as_nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--")
+    as_nobody = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--")
     outcome = await say(script, environment, *as_nobody)
     assert outcome.code == 1
     assert "you are not root" in outcome.stderr

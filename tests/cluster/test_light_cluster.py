@@ -19,6 +19,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 from tests import tls_servers
+from tests.strangers import NOBODY, as_somebody_else
 
 from clusterup import binaries, certificates, errors, light, processes, settings, waiting
 from clusterup.light import LightCluster
@@ -355,12 +356,12 @@ def copy_programs(target: Path) -> None:
         shutil.copy(ours.path(name), theirs.path(name))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="run as root to see that root is not needed")
+@as_somebody_else
 async def test_it_needs_no_root(light_programs: None, public_folder: Path) -> None:
     copy_programs(public_folder / "cache")
     short = PROGRAM.replace("asyncio.sleep(600)", "cluster.run_kubectl('get', 'ns')")
     outcome = await processes.run(
-        *("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"),
+        *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--"),
         *(sys.executable, "-c", short),
         env={
             "PATH": os.environ["PATH"],

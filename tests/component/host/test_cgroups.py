@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -10,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
+from tests.strangers import NOBODY, as_somebody_else
 
 from kubevirt.base import commands
 from kubevirt.base.clock import Clock, SystemClock
@@ -356,9 +356,7 @@ def test_a_machine_without_control_groups_is_told_so(tmp_path: Path) -> None:
         detect(tmp_path / "mounts")
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, to become somebody else"
-)
+@as_somebody_else
 async def test_who_may_not_make_groups_is_told_so() -> None:
     script = (
         "from kubevirt.host.cgroups.detection import detect\n"
@@ -366,6 +364,6 @@ async def test_who_may_not_make_groups_is_told_so() -> None:
         "except Exception as error: print(type(error).__name__, error)"
     )
     done = await commands.run(
-        "setpriv", "--reuid=65534", "--clear-groups", sys.executable, "-c", script
+        "setpriv", f"--reuid={NOBODY}", "--clear-groups", sys.executable, "-c", script
     )
     assert done.text.startswith("CgroupUnavailableError cgroup kubevirt-test/guest cannot be made")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from tests.component.embedded.process.conftest import Virtctl
+from tests.strangers import NOBODY, as_somebody_else
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -31,8 +32,9 @@ def test_a_home_that_is_up_is_well_and_one_that_died_is_not(virtctl: Virtctl) ->
     assert findings(virtctl)[1]["process"]["verdict"] == "warning"
 
 
+@as_somebody_else
 def test_a_plain_user_is_answered_too(standing: Virtctl) -> None:
-    code, found = findings(standing, uid=65534)
+    code, found = findings(standing, uid=NOBODY)
     assert (code, found["root"]["verdict"]) == (7, "missing")
-    text = standing("doctor", uid=65534)
+    text = standing("doctor", uid=NOBODY)
     assert "✗ root" in text.out

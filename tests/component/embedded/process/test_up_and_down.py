@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from tests.component.embedded.process.conftest import Virtctl
+from tests.strangers import NOBODY, as_somebody_else
 
 from kubevirt.api.resource import Resource
 from kubevirt.kube.access import kubeconfig
@@ -68,8 +69,9 @@ def test_status_follows_the_home(virtctl: Virtctl) -> None:
     assert (down.code, "down; bring it up" in down.out) == (3, True)
 
 
+@as_somebody_else
 def test_a_plain_user_sees_that_it_is_up(standing: Virtctl) -> None:
-    told = standing("status", uid=65534)
+    told = standing("status", uid=NOBODY)
     assert (told.code, "only root may ask it for more" in told.out) == (0, True)
 
 
@@ -266,13 +268,15 @@ def test_a_foreign_folder_is_refused_and_never_removed(virtctl: Virtctl) -> None
     assert (virtctl.home.path / "thesis.txt").exists()
 
 
+@as_somebody_else
 def test_a_plain_user_is_told_that_root_is_missing(virtctl: Virtctl) -> None:
-    code, sentence = refused(virtctl, uid=65534)
+    code, sentence = refused(virtctl, uid=NOBODY)
     assert (code, "you are not root" in sentence) == (6, True)
 
 
+@as_somebody_else
 def test_a_plain_user_cannot_stop_what_root_started(standing: Virtctl) -> None:
-    code, sentence = refused(standing, "down", uid=65534)
+    code, sentence = refused(standing, "down", uid=NOBODY)
     assert (code, "use sudo" in sentence) == (6, True)
     assert standing("status").code == 0
 
