@@ -46,8 +46,9 @@ os.execvp(sys.argv[1], sys.argv[1:])
 
 ATTEMPTS = {
     "read the accounts": "cat /etc/shadow",
-    "read root's home": "ls /root",
-    "read others' homes": "ls /home",
+    # The checkout may lie in one of them: the way to it is seen then, and nothing else.
+    "read root's home": "ls -A /root | grep -vxF {way}",
+    "read others' homes": "ls -A /home | grep -vxF {way}",
     "see other runs": "ls {home}/runs",
     "see the images": "ls {home}/images",
     "write to programs": "touch /usr/bin/x",
@@ -106,6 +107,7 @@ def test_a_stranger_inside_gets_nowhere(machine: Machine) -> None:
         known = {
             "home": machine.home,
             "code": code,
+            "way": Path(code).parts[2],
             "outside": guest.session.process.pid,
             "disk": f"/dev/{Path(f'/sys/dev/block/{number}').resolve().name}",
             "number": number.replace(":", " "),
