@@ -9,7 +9,15 @@ import msgspec
 from kubevirt.apiserver import refusals
 from kubevirt.apiserver.apply import writes
 from kubevirt.apiserver.refusals import Refusal
-from kubevirt.apiserver.registry import creating, incoming, options, preparing, stored, versions
+from kubevirt.apiserver.registry import (
+    creating,
+    incoming,
+    options,
+    preparing,
+    stored,
+    versions,
+    warnings,
+)
 from kubevirt.apiserver.registry.admission import Review
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.incoming import Body
@@ -142,6 +150,7 @@ async def _made(
     if served.rules.has_generation and preparing.is_another_intent(new, old, version):
         new = preparing.with_generation(new, old["metadata"].get("generation", 0) + 1)
     served.check_change(new, old, version, call.subresource)
+    call.warnings += warnings.of_change(call.kind, new, old, call.subresource)
     await registry.admission.validate(part.of(new) if part else new, review)
     if is_applied:
         new = served.read_again(new, version)

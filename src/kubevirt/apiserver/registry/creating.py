@@ -5,7 +5,7 @@ from typing import Any, Final
 from kubevirt.apiserver import refusals
 from kubevirt.apiserver.apply import writes
 from kubevirt.apiserver.refusals import refusal
-from kubevirt.apiserver.registry import incoming, options, preparing, stored, versions
+from kubevirt.apiserver.registry import incoming, options, preparing, stored, versions, warnings
 from kubevirt.apiserver.registry.admission import Review
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.chance import PREFIX_LIMIT
@@ -88,6 +88,7 @@ async def _made(
     if served.rules.has_generation:
         new = preparing.with_generation(new, 1)
     served.check_new(new, call.version)
+    call.warnings += warnings.of_new(call.kind, new)
     await registry.admission.validate(new, review)
     return served.read_again(new, call.version) if is_applied else new
 

@@ -24,6 +24,12 @@ def types() -> notation.Types:
     return notation.Types(notation.parse(_table("types.txt")))
 
 
+_OUTDATED: Final = {
+    ("", "endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"
+}
+"""Kinds with successors, and what everybody who asks for them is told."""
+
+
 @cache
 def kinds() -> tuple[Kind, ...]:
     return tuple(_kinds(_table("resources.txt")))
@@ -94,6 +100,7 @@ def _kind(group: str, version: str, line: str) -> Kind:
                 schema=partial(_schema, type_name),
                 type_name=type_name,
                 subresources=options.get("below", ()),
+                warning=_OUTDATED.get((group, plural), ""),
             ),
         ),
     )
