@@ -10,7 +10,7 @@ from kubevirt.kube.client import Client
 
 MERGE = "application/merge-patch+json"
 ASIDE = ("metadata.finalizers", "spec.taints[")
-"""What controllers take away that the embedded server does not have: it does not put it there either."""
+"""What controllers take away, which the embedded server has not: it does not put it there either."""
 
 
 @pytest.fixture

@@ -1,8 +1,9 @@
 """The server's own admission: what Kubernetes adds to pods and claims before anybody else sees them.
 
 A plugin a file, each a step of `registry/admission.py`, in Kubernetes' order. What they look up in the
-store they look up through `lookup.py`. Two of Kubernetes' are left out on purpose, for nobody here takes
-away what they put: the taint of new nodes, and the finalizers that protect volumes in use.
+store they look up through `lookup.py`. Two of Kubernetes' are left out on purpose, for where this server
+stands alone nobody takes away what they put: the taint of new nodes, and the finalizers that protect
+volumes in use. Controllers of the embedded home put and take both.
 """
 
 from collections.abc import Sequence
