@@ -45,7 +45,7 @@ def test_nearly_all_nouns_are_held_to_both_servers() -> None:
     assert set(alone) <= {"audit log", "a callee in the same process"}
 
 
-def test_a_test_that_only_ours_is_asked_has_a_reason() -> None:
+def test_a_test_that_only_one_is_asked_has_a_reason() -> None:
     ours = {test.partition("::")[0] for test in ALL if not nouns.runs_on_both(test)}
     assert ours == set(alone.WHY)
 
