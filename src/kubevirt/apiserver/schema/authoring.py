@@ -8,18 +8,16 @@ schema, rules that do not compile.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from kubevirt.apiserver.schema import field_errors, gotext, structurality
+from kubevirt.apiserver.schema import field_errors, field_paths, rule_authoring, structurality
 from kubevirt.apiserver.schema.defaulting import default
 from kubevirt.apiserver.schema.field_errors import (
     FieldError,
-    Verbatim,
     forbidden,
     invalid,
     required,
 )
 from kubevirt.apiserver.schema.plain import is_same
 from kubevirt.apiserver.schema.pruning import prune_value
-from kubevirt.apiserver.schema.rules import complaint_about
 from kubevirt.apiserver.schema.structural import compile_schema
 from kubevirt.apiserver.schema.validation import Validation
 
@@ -51,7 +49,7 @@ def errors(source: Source, path: str) -> list[FieldError]:
     if not found and not schema_errors:
         found += _defaults(source, path)
     if not found and not schema_errors:
-        found += _rules(source, path)
+        found += rule_authoring.errors(source, path)
     return found + schema_errors
 
 
@@ -207,6 +205,16 @@ def _rule_texts(source: Source, path: str) -> Iterator[FieldError]:
         reason = rule.get("reason")
         if reason and reason not in _REASONS:
             yield field_errors.not_supported(f"{at}.reason", reason, _REASONS)
+        if (field := rule.get("fieldPath")) and not _leads_somewhere(field, source):
+            yield invalid(f"{at}.fieldPath", field, "must be a valid path")
+
+
+def _leads_somewhere(path: str, source: Source) -> bool:
+    try:
+        field_paths.follow(path, source, brackets=True)
+    except field_paths.NoSuchFieldError:
+        return False
+    return True
 
 
 def _defaults(source: Source, path: str) -> Iterator[FieldError]:
@@ -222,32 +230,3 @@ def _defaults(source: Source, path: str) -> Iterator[FieldError]:
         yield from _defaults(child, f"{path}.properties[{name}]")
     if isinstance(source.get("items"), dict):
         yield from _defaults(source["items"], f"{path}.items")
-
-
-def _rules(source: Source, path: str) -> Iterator[FieldError]:
-    for index, rule in enumerate(source.get("x-kubernetes-validations") or ()):
-        at = f"{path}.x-kubernetes-validations[{index}]"
-        if complaint := complaint_about(rule["rule"]):
-            yield invalid(f"{at}.rule", _as_struct(rule), complaint)
-        expression = rule.get("messageExpression")
-        if expression and (complaint := complaint_about(expression)):
-            words = f"messageExpression {complaint}"
-            yield invalid(f"{at}.messageExpression", _as_struct(rule), words)
-    for name, child in (source.get("properties") or {}).items():
-        yield from _rules(child, f"{path}.properties[{name}]")
-    for name in ("items", "additionalProperties"):
-        if isinstance(source.get(name), dict):
-            yield from _rules(source[name], f"{path}.{name}")
-
-
-def _as_struct(rule: Source) -> Verbatim:
-    """As Kubernetes shows it: with the names and the order of its own struct."""
-    shown = {
-        "Rule": rule.get("rule", ""),
-        "Message": rule.get("message", ""),
-        "MessageExpression": rule.get("messageExpression", ""),
-        "Reason": rule.get("reason"),
-        "FieldPath": rule.get("fieldPath", ""),
-        "OptionalOldSelf": rule.get("optionalOldSelf"),
-    }
-    return Verbatim("{" + ",".join(f'"{k}":{gotext.json(v)}' for k, v in shown.items()) + "}")

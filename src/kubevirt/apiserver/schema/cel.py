@@ -4,9 +4,8 @@
     rule({"self": {"minReplicas": 1, "maxReplicas": 2}})          True
 
 The runtime weighs twelve megabytes and each of its libraries two or three more, so nothing is loaded
-before a rule is compiled, and only the libraries that some rule speaks of. `self` is dynamic here,
-where Kubernetes types it by the schema: what it refuses when a CRD is created, we find when the rule
-runs.
+before a rule is compiled, and only the libraries that some rule speaks of. `self` is dynamic where a
+rule runs; what can be known of it when a CRD is written, `rule_typing.py` knows.
 """
 
 import importlib
@@ -52,7 +51,7 @@ class EvaluationFailed(UserError):  # noqa: N818  # it is what happened
 
 def uses_old_self(expression: str) -> bool:
     """Whether it looks at what was before: such a rule is about a change."""
-    return _OLD_SELF.search(_STRING_LITERALS.sub("''", expression)) is not None
+    return _OLD_SELF.search(without_texts(expression)) is not None
 
 
 def compile_expression(
@@ -82,28 +81,58 @@ def type_of(expression: str, variables: Sequence[str]) -> str:
     return str(_compiled(expression, tuple(variables)).return_type().name()).lower()
 
 
-def _compiled(text: str, variables: tuple[str, ...]) -> Any:
-    code = _STRING_LITERALS.sub("''", text)
-    libraries = tuple(name for name, used in _LIBRARIES.items() if used.search(code))
+def type_of_typed(expression: str, types: Mapping[str, str]) -> str:
+    """The same where more is known of the variables: `int`, `list<string>`, `map<dyn>` …"""
+    variables = tuple(sorted(types.items()))
     try:
-        return _environment(libraries, variables + _HELPING.get(variables, ())).compile(text)
+        compiled = _environment(_libraries(expression), variables).compile(expression)
+    except RuntimeError as error:
+        raise BadExpression(_compiler_words(str(error))) from None
+    return str(compiled.return_type().name()).lower()
+
+
+def without_texts(expression: str) -> str:
+    """With blanks in place of what is in quotes: as long as before."""
+    return _STRING_LITERALS.sub(lambda found: " " * len(found.group()), expression)
+
+
+def _compiled(text: str, variables: tuple[str, ...]) -> Any:
+    named = tuple((name, "dyn") for name in variables + _HELPING.get(variables, ()))
+    try:
+        return _environment(_libraries(text), named).compile(text)
     except RuntimeError as error:
         raise BadExpression(_compiler_words(str(error))) from None
 
 
+def _libraries(text: str) -> tuple[str, ...]:
+    code = without_texts(text)
+    return tuple(name for name, used in _LIBRARIES.items() if used.search(code))
+
+
 @lru_cache(maxsize=32)
-def _environment(libraries: tuple[str, ...], variables: tuple[str, ...]) -> Any:
+def _environment(libraries: tuple[str, ...], variables: tuple[tuple[str, str], ...]) -> Any:
     from cel_expr_python import cel  # noqa: PLC0415  # see above
 
     extensions = []
     for name in libraries:
         module = importlib.import_module(f"cel_expr_python.ext.ext_{name}")
         extensions.append(getattr(module, f"Ext{name.capitalize()}")())
-    names = dict.fromkeys(variables, cel.Type.DYN)
+    names = {name: _type(text) for name, text in variables}
     # After the libraries: some of their functions get overloads here.
     ours = [_declared(name, overloads) for name, overloads in _by_name().items()]
     extensions.append(cel.CelExtension("kubernetes", ours))
     return cel.NewEnv(variables=names, extensions=extensions)
+
+
+def _type(text: str) -> Any:
+    from cel_expr_python import cel  # noqa: PLC0415
+
+    kind, _, inner = text.partition("<")
+    if kind == "list":
+        return cel.Type.List(_type(inner[:-1]))
+    if kind == "map":
+        return cel.Type.Map(cel.Type.STRING, _type(inner[:-1]))
+    return getattr(cel.Type, kind.upper())
 
 
 def _by_name() -> dict[str, list[Function]]:
@@ -116,15 +145,8 @@ def _by_name() -> dict[str, list[Function]]:
 def _declared(name: str, overloads: list[Function]) -> Any:
     from cel_expr_python import cel  # noqa: PLC0415
 
-    types = {
-        "bool": cel.Type.BOOL,
-        "int": cel.Type.INT,
-        "double": cel.Type.DOUBLE,
-        "string": cel.Type.STRING,
-        "list": cel.Type.List(cel.Type.DYN),
-        "map": cel.Type.Map(cel.Type.STRING, cel.Type.DYN),
-        "dyn": cel.Type.DYN,
-    }
+    types = {each: _type(each) for each in ("bool", "int", "double", "string", "dyn")}
+    types |= {"list": _type("list<dyn>"), "map": _type("map<dyn>")}
     return cel.FunctionDecl(
         name,
         [

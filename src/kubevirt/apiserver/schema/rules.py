@@ -169,15 +169,6 @@ def _compile(rule: Rule) -> _Compiled:
     return _Compiled(rule, is_about_change, evaluate, message)
 
 
-def complaint_about(expression: str) -> str:
-    """Why an expression cannot be compiled, for the author of a CRD; empty if it can."""
-    try:
-        compile_expression(expression)
-    except BadExpression as error:
-        return f"compilation failed: {error}"
-    return ""
-
-
 def _judge(
     compiled: _Compiled, variables: dict[str, Any], type_: str, path: str
 ) -> FieldError | None:
