@@ -1,6 +1,7 @@
 """The program: its flags, its port, its end."""
 
 import asyncio
+import json
 import signal
 import sys
 import urllib.error
@@ -68,6 +69,7 @@ async def test_the_program_leads_makes_a_machine_run_and_tells_how_it_is(
         [pod] = await house.pods()
         assert pod.spec is not None
         assert pod.spec.containers[0].image == LAUNCHER
+        assert json.loads(await _page(program, "/leader")) == {"apiserver": {"leader": "true"}}
         figures = await _page(program, "/metrics")
         words = (
             f'kubevirt_vm_info{{name="testvm",namespace="{house.namespace}",status="running"}} 1.0'

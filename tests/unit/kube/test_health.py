@@ -3,7 +3,7 @@
 import aiohttp
 import pytest
 
-from kubevirt.kube.http.health import Health, telling
+from kubevirt.kube.http.health import Health, Page, telling
 from kubevirt.kube.metrics import CONTENT_TYPE, Metrics
 
 HOST = "127.0.0.1"
@@ -57,6 +57,8 @@ async def test_nothing_else_is_there(method: str, path: str, status: int) -> Non
 
 
 async def test_a_program_may_have_pages_of_its_own() -> None:
-    pages = {"/leader": lambda: "node01"}
+    pages: dict[str, Page] = {}
     async with telling(Metrics(), Health(), host=HOST, port=0, pages=pages) as port:
-        assert await asked(port, "/leader") == (200, "node01")
+        assert (await asked(port, "/leader"))[0] == 404
+        pages["/leader"] = lambda: {"leader": "node01"}
+        assert await asked(port, "/leader") == (200, '{"leader": "node01"}')

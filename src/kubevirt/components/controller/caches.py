@@ -2,6 +2,8 @@
 
 Pods are not picked by their labels: whoever takes a label off a launcher's pod must not make it look as if it were
 gone, since then a second guest would be started beside the first.
+
+DataVolumes are not among it: admission refuses whoever names one, and where there is no CDI, nobody serves their kind.
 """
 
 import asyncio

@@ -22,7 +22,7 @@ from kubevirt.components.controller.nodes import NodeController
 from kubevirt.components.controller.settings import LEASE, Settings
 from kubevirt.kube.client import Client
 from kubevirt.kube.events import EventRecorder
-from kubevirt.kube.http.health import Health
+from kubevirt.kube.http.health import Health, Page
 from kubevirt.kube.leader import LeaderElector, LeadershipLost
 from kubevirt.kube.metrics import Metrics
 
@@ -76,9 +76,12 @@ class VirtController:
             workers=settings.instance_workers,
             before_each=self.elector.assert_leader,
         )
-
         self.nodes = NodeController(
-            client, clock, self.caches, before_each=self.elector.assert_leader
+            client,
+            clock,
+            self.caches,
+            workers=settings.node_workers,
+            before_each=self.elector.assert_leader,
         )
 
     async def run(self) -> None:
@@ -98,8 +101,9 @@ class VirtController:
             with self._at_work():
                 await asyncio.Event().wait()
 
-    def show(self, metrics: Metrics, health: Health) -> None:
+    def show(self, metrics: Metrics, health: Health, pages: dict[str, Page]) -> None:
         """What there is to see from outside."""
+        pages["/leader"] = self._leading
         metrics.add_leadership("virt-controller", lambda: self.elector.is_leader)
         metrics.add_controller(self.machines.controller)
         metrics.add_controller(self.instances.controller)
@@ -107,6 +111,10 @@ class VirtController:
         metrics.add(lambda: figures(self.caches, self._configuration()))
         metrics.add(Transitions(self.caches, self._clock).figures)
         health.add("caches", self._lagging)
+
+    def _leading(self) -> dict[str, dict[str, str]]:
+        """In upstream's words, by which programs and people look for the one that leads."""
+        return {"apiserver": {"leader": str(self.elector.is_leader).lower()}}
 
     def _lagging(self) -> str:
         missing = [

@@ -8,7 +8,12 @@ import sys
 from collections.abc import Sequence
 
 from kubevirt.components.controller.controlling import VirtController
-from kubevirt.components.controller.settings import INSTANCE_WORKERS, MACHINE_WORKERS, Settings
+from kubevirt.components.controller.settings import (
+    INSTANCE_WORKERS,
+    MACHINE_WORKERS,
+    NODE_WORKERS,
+    Settings,
+)
 from kubevirt.components.ground.flags import parser
 from kubevirt.components.ground.program import Ground, run
 
@@ -27,9 +32,10 @@ async def live(ground: Ground, given: argparse.Namespace) -> None:
         namespace=ground.namespace,
         machine_workers=given.vm_controller_threads,
         instance_workers=given.vmi_controller_threads,
+        node_workers=given.node_controller_threads,
     )
     controller = VirtController(ground.client, ground.clock, ground.configuration, settings)
-    controller.show(ground.metrics, ground.health)
+    controller.show(ground.metrics, ground.health, ground.pages)
     await controller.run()
 
 
@@ -38,7 +44,11 @@ def _flags() -> argparse.ArgumentParser:
         PROGRAM, "Makes instances of virtual machines, and pods of instances.", port=PORT
     )
     flags.add_argument("--launcher-image", required=True, help="what guests run in")
-    for kind, number in (("vm", MACHINE_WORKERS), ("vmi", INSTANCE_WORKERS)):
+    for kind, number in (
+        ("vm", MACHINE_WORKERS),
+        ("vmi", INSTANCE_WORKERS),
+        ("node", NODE_WORKERS),
+    ):
         flags.add_argument(
             f"--{kind}-controller-threads",
             type=int,

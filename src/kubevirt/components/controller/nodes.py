@@ -22,7 +22,6 @@ from kubevirt.virt import nodes
 from kubevirt.virt.pod.names import SCHEDULABLE
 
 NAME = "virt-controller-node"
-WORKERS = 2
 MARGIN_S = 0.001
 YES, NO = "true", "false"
 
@@ -36,6 +35,7 @@ class NodeController:
         clock: Clock,
         caches: Caches,
         *,
+        workers: int,
         before_each: Callable[[], None],
     ) -> None:
         self._client = client
@@ -45,7 +45,7 @@ class NodeController:
             NAME,
             self._reconcile,
             clock=clock,
-            settings=ControllerSettings(workers=WORKERS),
+            settings=ControllerSettings(workers=workers),
             before_each=before_each,
         )
         self._is_leading = False

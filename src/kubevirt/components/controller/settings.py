@@ -14,6 +14,8 @@ MACHINE_WORKERS: Final = 12
 INSTANCE_WORKERS: Final = 24
 """Workers are tasks that mostly wait for the server, and no threads: more than upstream's 3 and 10 cost nothing, and a
 server that takes its time does not hold up everybody."""
+NODE_WORKERS: Final = 2
+"""A node is written to when its virt-handler falls silent, and else not."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,6 +27,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Machines that are looked at at the same time."""
     instance_workers: int = INSTANCE_WORKERS
     """Instances that are looked at at the same time."""
+    node_workers: int = NODE_WORKERS
+    """Nodes that are looked at at the same time."""
     identity: str = msgspec.field(default_factory=lambda: f"{socket.gethostname()}_{uuid.uuid4()}")
     """Who stands for election: this process and no other."""
     election: ElectionSettings = ElectionSettings()
@@ -32,5 +36,5 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if not self.launcher_image:
             raise ConfigError("virt-controller needs --launcher-image: what guests run in")
-        if min(self.machine_workers, self.instance_workers) < 1:
+        if min(self.machine_workers, self.instance_workers, self.node_workers) < 1:
             raise ConfigError("a controller needs at least one worker; give 1 or more")

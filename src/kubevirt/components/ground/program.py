@@ -30,7 +30,7 @@ from kubevirt.components.ground.configuration import LiveConfiguration, followin
 from kubevirt.components.ground.tls import Files, ServerTls
 from kubevirt.kube.access import default_config
 from kubevirt.kube.client import Client
-from kubevirt.kube.http.health import Health, telling
+from kubevirt.kube.http.health import Health, Page, telling
 from kubevirt.kube.metrics import Metrics
 
 FAILED: Final = 1
@@ -47,6 +47,8 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str
     metrics: Metrics
     health: Health
+    pages: dict[str, Page]
+    """More paths of the program's port, to which the work adds its own."""
     tls: ServerTls | None = None
     """Of the program's port, if it was given a certificate."""
 
@@ -116,11 +118,14 @@ async def standing(
     """Reached, read and answering; the component may begin."""
     config = default_config.find(os.environ, path=given.kubeconfig)
     metrics, health, tls = Metrics(), Health(), server_tls(given)
+    pages: dict[str, Page] = {}
     async with AsyncExitStack() as stack:
         if not is_server:
             context = tls.context if tls else None
             await stack.enter_async_context(
-                telling(metrics, health, host=given.listen, port=given.port, tls=context)
+                telling(
+                    metrics, health, host=given.listen, port=given.port, tls=context, pages=pages
+                )
             )
         client = await stack.enter_async_context(Client(config, clock=clock))
         metrics.add_traffic(client.traffic)
@@ -137,6 +142,7 @@ async def standing(
             namespace=given.namespace,
             metrics=metrics,
             health=health,
+            pages=pages,
             tls=tls,
         )
 

@@ -35,7 +35,7 @@ from kubevirt.embedded.programs.kept import Kept
 from kubevirt.embedded.programs.place import Place
 from kubevirt.embedded.runtime.images import launcher
 from kubevirt.kube.client import Client
-from kubevirt.kube.http.health import Health, telling
+from kubevirt.kube.http.health import Health, Page, telling
 from kubevirt.kube.metrics import Metrics
 from kubevirt.virt.install import front
 from kubevirt.virt.install.options import NAMESPACE
@@ -107,7 +107,7 @@ class Together:
             controller = VirtController(
                 ground.client, place.clock, ground.configuration, settings, at_work=kept.at_work
             )
-            controller.show(ground.metrics, ground.health)
+            controller.show(ground.metrics, ground.health, ground.pages)
             await controller.run()
 
     async def run_handler(self, node: str, kept: Kept) -> None:
@@ -150,12 +150,13 @@ class Together:
         name = name or program
         config = place.known.config(name, place.url)
         metrics, health = Metrics(), Health()
+        pages: dict[str, Page] = {}
         tls = ServerTls(_files(place.known, shown))
         address = place.networks.node(place.nodes[0]).address
         async with (
             Client(config, clock=clock) as client,
             following(client, clock) as configuration,
-            telling(metrics, health, host=address, port=0, tls=tls.context) as port,
+            telling(metrics, health, host=address, port=0, tls=tls.context, pages=pages) as port,
             whereabouts.told(self._client, whereabouts.figures_of(name), address, port, clock),
         ):
             configuration.add_listener(tls.follow)
@@ -169,6 +170,7 @@ class Together:
                 namespace=NAMESPACE,
                 metrics=metrics,
                 health=health,
+                pages=pages,
                 tls=tls,
             )
 

@@ -12,7 +12,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import web
 
@@ -40,7 +40,8 @@ class Health:
         return "\n".join(f"{name}: {what}" for name, what in found if what)
 
 
-Page = Callable[[], str]
+Page = Callable[[], Any]
+"""What there is to say at a path of a program's own; it is said in JSON."""
 
 
 @asynccontextmanager
@@ -53,7 +54,7 @@ async def telling(
     tls: ssl.SSLContext | None = None,
     pages: Mapping[str, Page] = MappingProxyType({}),
 ) -> AsyncIterator[int]:
-    """The port, which the system chooses if it is 0. `pages` are more paths, such as /leader."""
+    """The port, which the system chooses if it is 0. `pages` are more paths, such as /leader; they may be added later."""
 
     async def answer(request: web.BaseRequest) -> web.StreamResponse:
         if request.method not in ("GET", "HEAD"):
@@ -82,5 +83,5 @@ def _answer(
         trouble = health.trouble
         return web.Response(text=trouble or "ok", status=500 if trouble else 200)
     if page := pages.get(path):
-        return web.Response(text=page())
+        return web.json_response(page())
     return web.Response(status=404)

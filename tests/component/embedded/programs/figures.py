@@ -46,7 +46,11 @@ async def until_told(client: Client, home: Home, program: str, wanted: Sequence[
 
 
 async def is_well(client: Client, home: Home, program: str) -> str:
-    return await _ask(home, program, (await doors(client))[program], "/readyz")
+    return await page(client, home, program, "/readyz")
+
+
+async def page(client: Client, home: Home, program: str, path: str) -> str:
+    return await _ask(home, program, (await doors(client))[program], path)
 
 
 async def _ask(home: Home, program: str, door: str, path: str) -> str:

@@ -1,11 +1,12 @@
 """Figures of programs that are tasks of the home's process."""
 
+import json
 import os
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from tests.component.embedded.process.leftovers import left_of
-from tests.component.embedded.programs.figures import doors, is_well, until_told
+from tests.component.embedded.programs.figures import doors, is_well, page, until_told
 
 from kubevirt.embedded.home import Home
 from kubevirt.kube.client import Client
@@ -56,3 +57,5 @@ async def test_programs_tell_how_they_are_also_as_tasks_of_one_process(
         await until_told(api, own, program, lines)
         assert await is_well(api, own, program) == "ok"
     assert set(await doors(api)) == set(wanted)
+    leader = await page(api, own, "virt-controller", "/leader")
+    assert json.loads(leader) == {"apiserver": {"leader": "true"}}

@@ -53,7 +53,7 @@ async def world(clock: Clock) -> AsyncIterator[World]:
     made.beat()
     caches = Caches.of(made.server, clock)
     client: Any = made.client
-    controller = NodeController(client, clock, caches, before_each=lambda: None)
+    controller = NodeController(client, clock, caches, workers=2, before_each=lambda: None)
     async with background(caches.run(), controller.run()):
         yield made
 

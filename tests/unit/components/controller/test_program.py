@@ -10,7 +10,17 @@ from kubevirt.components.controller.settings import Settings
 def test_the_missions_flags_are_understood() -> None:
     given = _flags().parse_args(["--launcher-image", "a:b", "--port", "8443", "-v", "3"])
     assert (given.launcher_image, given.port, given.verbosity) == ("a:b", 8443, 3)
-    assert (given.vm_controller_threads, given.vmi_controller_threads) == (12, 24)
+
+
+def test_each_controller_has_a_flag_for_its_workers() -> None:
+    """That of nodes had none."""
+    image = ["--launcher-image", "a:b"]
+    given = _flags().parse_args(image)
+    counts = (given.vm_controller_threads, given.vmi_controller_threads)
+    assert (*counts, given.node_controller_threads) == (12, 24, 2)
+    assert (
+        _flags().parse_args([*image, "--node-controller-threads", "5"]).node_controller_threads == 5
+    )
 
 
 def test_without_a_launcher_there_is_nothing_to_run(capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,7 +30,8 @@ def test_without_a_launcher_there_is_nothing_to_run(capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"launcher_image": ""}, {"machine_workers": 0}, {"instance_workers": -1}]
+    "wrong",
+    [{"launcher_image": ""}, {"machine_workers": 0}, {"instance_workers": -1}, {"node_workers": 0}],
 )
 def test_settings_that_nobody_can_work_with_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ConfigError):
