@@ -9,6 +9,7 @@ from clusterup import waiting
 from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.scheme import (
+    NAMESPACES,
     NODES,
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,
@@ -127,6 +128,40 @@ async def test_what_the_server_refuses_is_told_and_goes_on_when_it_is_allowed(ho
             assert trouble(await house.until_phase("testvm", "Running")) == ("", "")
         finally:
             await house.client.delete(PRIORITY_CLASSES, name)
+
+
+@pytest.mark.parametrize("server", ["kubernetes"], indirect=True)
+async def test_a_namespace_that_takes_no_pod_like_this_is_named_with_the_way_out(
+    house: House,
+) -> None:
+    """It was told in Kubernetes' words alone. Our own server takes every pod, so only Kubernetes is asked."""
+    volumes = [{"name": "root", "hostDisk": {"path": "/data/disk.img", "type": "DiskOrCreate"}}]
+    house.configuration = msgspec.convert(GATE, KubeVirtConfiguration)
+
+    async def enforce(level: str) -> None:
+        labels = {"pod-security.kubernetes.io/enforce": level}
+        patch = MergePatch({"metadata": {"labels": labels}})
+        await house.client.patch(NAMESPACES, house.namespace, patch)
+
+    await enforce("baseline")
+    async with house.controlled(), house.with_nodes():
+        vmi = an_instance(
+            namespace=house.namespace, volumes=volumes, configuration=house.configuration
+        )
+        await house.client.create(VIRTUAL_MACHINE_INSTANCES, vmi)
+        vmi = await house.until_instance("testvm", lambda vmi: bool(trouble(vmi)[0]), "tells it")
+        word, sentence = trouble(vmi)
+        name = f"{house.namespace}/testvm"
+        words = f"failed to create pod for vmi {name}, it needs a privileged namespace to run: "
+        assert word == "FailedCreate"
+        assert sentence.startswith(words)
+        assert 'violates PodSecurity "baseline:latest": hostPath volumes' in sentence
+        assert f"kubectl label --overwrite namespace {house.namespace} " in sentence
+        told = await house.told("testvm", word)
+        assert any(f"failed to render launch manifest: {words}" in each for each in told)
+
+        await enforce("privileged")
+        assert trouble(await house.until_phase("testvm", "Running")) == ("", "")
 
 
 async def test_a_pod_that_cannot_be_made_is_made_when_the_settings_allow_it(

@@ -81,6 +81,14 @@ def test_the_way_to_a_volume_and_to_an_image_is_told() -> None:
     assert "name another" in way_out.of_no_image("no such image")
 
 
+def test_the_way_into_a_namespace_is_told() -> None:
+    said = 'pods "virt-launcher-a-x" is forbidden: violates PodSecurity "baseline:latest": hostPath volumes'
+    label = "kubectl label --overwrite namespace lab pod-security.kubernetes.io/enforce=privileged"
+    text = way_out.of_no_privilege(said, "lab")
+    assert text.startswith(f"{said}; `{label}`, or leave out of the machine what is named here")
+    assert text.endswith(", and the start goes on by itself")
+
+
 def test_where_nothing_is_known_nothing_is_added() -> None:
     assert way_out.of_no_node("0/1 nodes are available.") == "0/1 nodes are available."
     assert way_out.of_no_volume("the server is away") == "the server is away"

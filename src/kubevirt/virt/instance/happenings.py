@@ -35,6 +35,10 @@ def pod_not_created(why: str) -> Happening:
     return Happening("FailedCreate", f"Error creating pod: {why}", is_warning=True)
 
 
+def pod_too_privileged(why: str) -> Happening:
+    return Happening("FailedCreate", f"failed to render launch manifest: {why}", is_warning=True)
+
+
 def pod_deleted(name: str) -> Happening:
     return Happening("SuccessfulDelete", f"Deleted virtual machine pod {name}")
 

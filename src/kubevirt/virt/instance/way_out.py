@@ -25,6 +25,7 @@ _NO_NODE: Final[Hints] = (
     ),
     ("were unschedulable", "`kubectl uncordon` the node"),
 )
+_PRIVILEGED: Final = "pod-security.kubernetes.io/enforce=privileged"
 _NO_VOLUME: Final[Hints] = ((" not found", "create it"), (" is full", "make room there"))
 
 
@@ -38,6 +39,14 @@ def of_no_volume(said: str) -> str:
 
 def of_no_image(said: str) -> str:
     return _joined(said, "make the image available under that name, or name another in the volume")
+
+
+def of_no_privilege(said: str, namespace: str) -> str:
+    return _joined(
+        said,
+        f"`kubectl label --overwrite namespace {namespace} {_PRIVILEGED}`, or leave out of the machine "
+        f"what is named here",
+    )
 
 
 def _with_hint(said: str, hints: Hints) -> str:

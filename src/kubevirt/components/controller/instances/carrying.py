@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import assert_never
+from typing import Final, assert_never
 
 import msgspec
 
@@ -16,17 +16,20 @@ from kubevirt.components.controller.failures import CarryingOutFailed
 from kubevirt.components.controller.kept import LAUNCHER_PODS
 from kubevirt.components.controller.telling import Teller
 from kubevirt.kube.client import Client
-from kubevirt.kube.errors import NotFound
+from kubevirt.kube.errors import Forbidden, NotFound
 from kubevirt.kube.expectations import Expectations
 from kubevirt.kube.key import Key
 from kubevirt.kube.patches import StrategicMergePatch
 from kubevirt.virt.happening import Failure
-from kubevirt.virt.instance import happenings
+from kubevirt.virt.instance import happenings, way_out
 from kubevirt.virt.instance.actions import Action, CreatePod, DeletePod, SetGate
 from kubevirt.virt.instance.claims import Claims, blocks
 from kubevirt.virt.instance.names import UNPAUSED_GATE
 from kubevirt.virt.pod.config import PodConfig
 from kubevirt.virt.pod.rendering import render
+
+INSECURE: Final = "violates PodSecurity"
+"""How Kubernetes says that a namespace does not take such pods."""
 
 
 class Carrying:
@@ -79,6 +82,8 @@ class Carrying:
                 made = await self._client.create(LAUNCHER_PODS, msgspec.to_builtins(pod))
                 creation.uid = made.metadata.uid
         except UserError as error:
+            if isinstance(error, Forbidden) and INSECURE in str(error):
+                raise self._not_let_in(vmi, error) from error
             words = "failed to create virtual machine pod"
             raise self._not_created(vmi, words, error) from error
         self._teller.tell(vmi, happenings.pod_created(made.metadata.name))
@@ -88,6 +93,14 @@ class Carrying:
     ) -> CarryingOutFailed:
         self._teller.tell(vmi, happenings.pod_not_created(str(error)))
         return CarryingOutFailed(Failure("FailedCreate", f"{words}: {error}"), error)
+
+    def _not_let_in(self, vmi: VirtualMachineInstance, error: UserError) -> CarryingOutFailed:
+        """The namespace takes no pod that may do what this one may: a host disk is the node's."""
+        key = Key.of(vmi)
+        why = way_out.of_no_privilege(str(error), key.namespace)
+        words = f"failed to create pod for vmi {key}, it needs a privileged namespace to run: {why}"
+        self._teller.tell(vmi, happenings.pod_too_privileged(words))
+        return CarryingOutFailed(Failure("FailedCreate", words), error)
 
     async def _delete(self, vmi: VirtualMachineInstance, name: str, uid: str) -> None:
         try:
