@@ -1,4 +1,4 @@
-"""Annotations of an instance that change its hardware."""
+"""Annotations of an instance that change how its guest is run."""
 
 from typing import Final
 
@@ -11,5 +11,5 @@ DISABLE_PCI_HOLE_64: Final = "kubevirt.io/disablePCIHole64"
 INSTANCETYPE: Final = "kubevirt.io/instancetype-name"
 CLUSTER_INSTANCETYPE: Final = "kubevirt.io/cluster-instancetype-name"
 PCI_TOPOLOGY_VERSION: Final = "kubevirt.io/pci-topology-version"
-ISTIO_INJECT: Final = "sidecar.istio.io/inject"
-"""true: a proxy shares the pod's network and its nat table."""
+HOOK_SIDECARS: Final = "hooks.kubevirt.io/hookSidecars"
+"""Containers beside the launcher that have a say in the domain."""

@@ -20,7 +20,6 @@ CPU_FEATURE: Final = "cpu-feature.node.kubevirt.io"
 MEMORY_OVERHEAD: Final = "kubevirt.io/memory-overhead-bytes"
 DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 ISTIO_INTERFACES: Final = "traffic.sidecar.istio.io/kubevirtInterfaces"
-HOOK_SIDECARS: Final = "hooks.kubevirt.io/hookSidecars"
 
 COMPUTE: Final = "compute"
 

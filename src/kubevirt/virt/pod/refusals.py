@@ -1,46 +1,46 @@
-"""What a pod of ours has no place for yet: refused with a sentence, never left out in silence."""
+"""What a pod of ours has no place for: refused with a sentence, never left out in silence.
+
+What is not built is one table, admission's (`virt.validate.missing`). An instance may come past admission, from before or
+from an older server, and here it ends: in the same words.
+"""
 
 from collections.abc import Iterator
+from typing import Final
 
 from kubevirt.virt.errors import UnsupportedError, shown
-from kubevirt.virt.pod import names
 from kubevirt.virt.pod.launch import Launch
+from kubevirt.virt.validate.missing import missing_causes, unbuilt_sidecar_causes
+from kubevirt.virt.validate.rules import Rules
+
+PLACED: Final = frozenset(
+    {
+        "agentCredentials",
+        "backups",
+        "dataVolumes",
+        "downwardMetrics",
+        "memoryLock",
+        "usbRedirection",
+        "vsock",
+    }
+)
+"""Of that table: what a pod has a place for already, or need not have one for."""
 
 
 def refuse_what_is_missing(launch: Launch) -> None:
-    for sentence in (*_things(launch), *_networks(launch)):
+    for sentence in (*_unbuilt(launch), *_networks(launch)):
         raise UnsupportedError(sentence)
 
 
-def _things(launch: Launch) -> Iterator[str]:
-    spec, devices = launch.spec, launch.devices
-    if launch.vmi.metadata.annotations.get(names.HOOK_SIDECARS):
-        yield f"there are no hook sidecars here; remove the annotation {names.HOOK_SIDECARS}"
-    if devices.filesystems:
-        yield "folders cannot be shared by virtiofs yet; remove spec.domain.devices.filesystems"
-    if devices.gpus or devices.host_devices:
-        yield (
-            "devices of a node cannot be handed to guests yet; remove spec.domain.devices.gpus and "
-            "spec.domain.devices.hostDevices"
-        )
-    if spec.resource_claims:
-        yield "dynamic resource allocation is not available yet; remove spec.resourceClaims"
-    if spec.utility_volumes:
-        yield "utility volumes are not available yet; remove spec.utilityVolumes"
-    if launch.domain.launch_security:
-        yield "encrypted guests are not available yet; remove spec.domain.launchSecurity"
-    if devices.tpm and devices.tpm.persistent:
-        yield "a TPM cannot be kept over restarts yet; remove spec.domain.devices.tpm.persistent"
-    firmware = launch.domain.firmware
-    efi = firmware.bootloader.efi if firmware and firmware.bootloader else None
-    if efi and efi.persistent:
-        yield (
-            "EFI variables cannot be kept over restarts yet; remove "
-            "spec.domain.firmware.bootloader.efi.persistent"
-        )
+def _unbuilt(launch: Launch) -> Iterator[str]:
+    rules = Rules(built=PLACED)
+    for cause in missing_causes(launch.spec, "spec", rules):
+        yield cause.message
+    for cause in unbuilt_sidecar_causes(launch.vmi.metadata.annotations, "metadata", rules):
+        yield cause.message
 
 
 def _networks(launch: Launch) -> Iterator[str]:
+    """Neither ours nor known to be missing: admission refuses such, each in words of its own."""
     for network in launch.spec.networks:
         if network.pod is None:
             yield (

@@ -22,7 +22,7 @@ from kubevirt.virt.pod import folders, names
 from kubevirt.virt.pod.launch import Launch
 from kubevirt.virt.pod.storage import Storage, mounted
 from kubevirt.virt.volumes.folders import secrets_of
-from kubevirt.virt.volumes.source import kind_of, source_of
+from kubevirt.virt.volumes.source import source_of
 
 
 def volumes(launch: Launch) -> Storage:
@@ -45,17 +45,6 @@ def _check_names(launch: Launch) -> None:
 def _storage(launch: Launch, volume: api.Volume) -> Storage:
     name = volume.name
     match source_of(volume):
-        case (
-            api.PersistentVolumeClaimVolumeSource(hotpluggable=True)
-            | api.DataVolumeSource(hotpluggable=True)
-            | api.MemoryDumpVolumeSource()
-            | api.ContainerPathVolumeSource()
-        ):
-            raise UnsupportedError(
-                f"volume {shown(name)} of kind {kind_of(volume)} is for plugging in while the guest "
-                f"runs, or for a shared folder, and there is neither yet; remove it, or what "
-                f"makes it hotpluggable"
-            )
         case api.PersistentVolumeClaimVolumeSource(claim_name=claim, read_only=read_only):
             return _claim(launch, name, claim, read_only=bool(read_only))
         case api.DataVolumeSource(name=claim):

@@ -1,7 +1,7 @@
 """What has no implementation here yet. Refused with a sentence, never accepted in silence.
 
 Each entry has a name; `Rules.built` takes it out of the table, which is how a part that arrives later,
-or a cluster that has more, switches the refusal off.
+or a cluster that has more, switches the refusal off. Who makes pods (`virt.pod.refusals`) refuses by the same table.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,12 +14,12 @@ from kubevirt.api.disks import Disk
 from kubevirt.api.instance import VirtualMachineInstanceSpec
 from kubevirt.api.interfaces import Interface, Network
 from kubevirt.api.volumes import Volume
+from kubevirt.virt.annotations import HOOK_SIDECARS
 from kubevirt.virt.validate.causes import Causes, not_supported
 from kubevirt.virt.validate.rules import Rules
 
 Spec = VirtualMachineInstanceSpec
 
-HOOK_SIDECARS: Final = "hooks.kubevirt.io/hookSidecars"
 KINDS: Final[Mapping[str, str]] = {
     "virtualmachineinstancemigrations.kubevirt.io": "live migration",
     "virtualmachineinstancereplicasets.kubevirt.io": "replica sets of instances",
@@ -88,12 +88,18 @@ def sidecar_causes(annotations: Mapping[str, str], field: str, rules: Rules) -> 
             f"sidecar feature gate is not enabled in kubevirt-config, invalid entry {HOOK_SIDECARS}",
         )
     # Nobody should open the gate only to learn this.
-    yield from _unless(
-        "sidecars",
-        rules,
-        here,
-        f"hook sidecars are not built yet; remove the annotation {HOOK_SIDECARS}",
-    )
+    yield from unbuilt_sidecar_causes(annotations, field, rules)
+
+
+def unbuilt_sidecar_causes(annotations: Mapping[str, str], field: str, rules: Rules) -> Causes:
+    """Whatever their gate says."""
+    if annotations.get(HOOK_SIDECARS):
+        yield from _unless(
+            "sidecars",
+            rules,
+            f"{field}.annotations",
+            f"hook sidecars are not built yet; remove the annotation {HOOK_SIDECARS}",
+        )
 
 
 def _volume(volume: Volume, at: str, rules: Rules) -> Causes:
@@ -118,15 +124,16 @@ def _volume(volume: Volume, at: str, rules: Rules) -> Causes:
         yield from _unless(
             "virtiofs", rules, at, f"folders cannot be shared by virtiofs yet; remove {at}"
         )
-    claim = volume.persistent_volume_claim
-    if claim is not None and claim.hotpluggable:
-        here = f"{at}.persistentVolumeClaim.hotpluggable"
-        yield from _unless(
-            "hotplug",
-            rules,
-            here,
-            f"volumes cannot be plugged into running guests yet; remove {here}",
-        )
+    claim, data = volume.persistent_volume_claim, volume.data_volume
+    for kind, source in (("persistentVolumeClaim", claim), ("dataVolume", data)):
+        if source is not None and source.hotpluggable:
+            here = f"{at}.{kind}.hotpluggable"
+            yield from _unless(
+                "hotplug",
+                rules,
+                here,
+                f"volumes cannot be plugged into running guests yet; remove {here}",
+            )
 
 
 def _credential(credential: AccessCredential, at: str, rules: Rules) -> Causes:

@@ -18,10 +18,10 @@ from kubevirt.api.core.namespace import ConfigMap, Secret
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine
 from kubevirt.components.launcher.standalone.documents import Document, ManifestError, documents
+from kubevirt.virt.annotations import HOOK_SIDECARS
 
 VERSIONS: Final = ("kubevirt.io/v1", "kubevirt.io/v1alpha3")
 NAMESPACE: Final = "default"
-HOOKS: Final = "hooks.kubevirt.io/hookSidecars"
 
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _AT: Final = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>.*)`)?$", re.DOTALL)
@@ -120,9 +120,9 @@ def _named(vmi: VirtualMachineInstance, source: str) -> VirtualMachineInstance:
 
 def _refuse_hooks(vmi: VirtualMachineInstance, source: str) -> None:
     """They change the domain, so a guest without them would not be the one that was asked for."""
-    if HOOKS in vmi.metadata.annotations:
+    if HOOK_SIDECARS in vmi.metadata.annotations:
         raise ManifestError(
-            f"{source}: the annotation {HOOKS} wants containers beside the launcher, and there are "
+            f"{source}: the annotation {HOOK_SIDECARS} wants containers beside the launcher, and there are "
             f"none without a cluster; remove it"
         )
 
