@@ -46,7 +46,9 @@ def _is_migrating(vmi: VirtualMachineInstance) -> bool:
 
 
 def _obstacle(vmi: VirtualMachineInstance, *, has_unbound_claims: bool) -> str | None:
-    """What keeps it from starting, if it has a word of its own."""
+    """What keeps it from starting, if it has a word of its own. Others would be none that KubeVirt's clients know: a
+    Secret that is missing, no room for a disk, an image without one are told by condition and event.
+    """
     conditions = vmi.status.conditions
     synchronized = found(conditions, SYNCHRONIZED)
     cause = synchronized.reason if synchronized and synchronized.status == FALSE else None
