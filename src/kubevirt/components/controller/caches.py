@@ -32,6 +32,7 @@ from kubevirt.kube.informer import Informer
 from kubevirt.kube.key import Key
 from kubevirt.kube.source import Source
 from kubevirt.virt.instance.claims import claims_of
+from kubevirt.virt.pod import devices
 
 BY_CLAIM: Final = "claim"
 """Index of instances: the claims that they use."""
@@ -92,8 +93,9 @@ class Caches:
             await informer.wait_synced()
 
     @property
-    def are_synced(self) -> bool:
-        return all(each.is_synced for each in self.informers)
+    def devices(self) -> frozenset[str]:
+        """What launchers may ask their nodes for."""
+        return devices.offered(each.resources for each in self.nodes if each.is_open)
 
 
 def _claims(vmi: VirtualMachineInstance) -> tuple[str, ...]:

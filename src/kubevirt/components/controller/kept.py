@@ -105,14 +105,28 @@ class KeptNodeMetadata(KeptMetadata, frozen=True, kw_only=True):
     annotations: KeptNodeAnnotations = KeptNodeAnnotations()
 
 
+class KeptNodeStatus(Struct, frozen=True, kw_only=True):
+    allocatable: Mapping[str, Quantity] = NO_ENTRIES
+
+
 class KeptNode(Struct, frozen=True, kw_only=True):
-    """What virt-handler says of it."""
+    """What virt-handler says of it, and what it has for guests."""
 
     metadata: KeptNodeMetadata = KeptNodeMetadata()
+    status: KeptNodeStatus = KeptNodeStatus()
 
     @property
     def said(self) -> tuple[KeptNodeLabels, KeptNodeAnnotations]:
         return self.metadata.labels, self.metadata.annotations
+
+    @property
+    def is_open(self) -> bool:
+        return self.metadata.labels.schedulable == "true"
+
+    @property
+    def resources(self) -> frozenset[str]:
+        """Those of which it has any: a kubelet counts none of a plugin that is away."""
+        return frozenset(name for name, many in self.status.allocatable.items() if str(many) != "0")
 
 
 class KeptRequirements(Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ from kubevirt.virt.pod.names import SCHEDULABLE
 
 NAME = "virt-controller-node"
 MARGIN_S = 0.001
-YES, NO = "true", "false"
+CLOSED = "false"
 
 log = get_logger(__name__)
 
@@ -69,7 +69,7 @@ class NodeController:
 
     async def _reconcile(self, key: Key) -> Result:
         node = self._caches.nodes.get(key)
-        if node is None or node.metadata.labels.schedulable != YES:
+        if node is None or not node.is_open:
             return DONE
         silent_from = nodes.silent_from(node.metadata.annotations.heartbeat)
         if silent_from is None:
@@ -83,7 +83,7 @@ class NodeController:
         """Refused if it has spoken meanwhile: then there is nothing to close."""
         metadata = {
             "resourceVersion": node.metadata.resource_version,
-            "labels": {SCHEDULABLE: NO},
+            "labels": {SCHEDULABLE: CLOSED},
         }
         name = node.metadata.name
         log.warning("virt-handler is silent; its node gets no more guests", node=name)

@@ -8,6 +8,7 @@ from tests.unit.virt.pod.cases import a_pod, limits, requests
 from kubevirt.base.errors import UserError
 from kubevirt.base.quantity import Quantity
 from kubevirt.virt.errors import SpecError, UnsupportedError
+from kubevirt.virt.pod import devices
 from kubevirt.virt.pod.config import KVM, TUN, VHOST_NET, VHOST_VSOCK
 
 MIB = 1 << 20
@@ -130,12 +131,23 @@ def test_a_guest_on_hardware_asks_for_kvm_even_if_no_node_has_it() -> None:
 def test_a_card_asks_for_the_devices_that_nodes_have() -> None:
     assert limits(a_pod(a_card())) == {TUN: "1"}
     assert limits(a_pod(a_card(), devices=frozenset())) == {}
-    assert limits(a_pod(a_card(), devices=ALL)) == {TUN: "1", VHOST_NET: "1"}
-    assert limits(a_pod(a_card(model="virtio"), devices=ALL)) == {TUN: "1", VHOST_NET: "1"}
+    wanted = {KVM: "1", TUN: "1", VHOST_NET: "1"}
+    for card in (a_card(), a_card(model="virtio")):
+        assert limits(a_pod(card, devices=ALL, emulation=False)) == wanted
 
 
-def test_a_card_that_is_emulated_has_no_use_for_vhost() -> None:
-    assert limits(a_pod(a_card(model="e1000e"), devices=ALL)) == {TUN: "1"}
+def test_what_is_emulated_has_no_use_for_vhost() -> None:
+    assert limits(a_pod(a_card(), devices=ALL)) == {TUN: "1"}
+    card = a_card(model="e1000e")
+    assert limits(a_pod(card, devices=ALL, emulation=False)) == {KVM: "1", TUN: "1"}
+
+
+def test_pods_ask_for_what_all_nodes_have_and_for_taps() -> None:
+    """A pod that asks for what only some have could not run on the others."""
+    assert devices.offered([]) == {TUN}
+    assert devices.offered([frozenset()]) == {TUN}
+    assert devices.offered([ALL | {"cpu"}, ALL]) == {TUN, VHOST_NET, VHOST_VSOCK}
+    assert devices.offered([ALL, frozenset({VHOST_NET})]) == {TUN, VHOST_NET}
 
 
 def test_a_vsock_is_asked_for_or_refused() -> None:

@@ -71,6 +71,7 @@ class Carrying:
                 self._configuration(),
                 self._launcher_image,
                 architecture=vmi.spec.architecture or "amd64",
+                devices=self._caches.devices,
             )
             return render(vmi, config, blocks(vmi, claims))
         except UserError as error:
