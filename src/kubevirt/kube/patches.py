@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from kubevirt.api.meta import HasMetadata
 from kubevirt.api.struct import Struct
 
 Body = Mapping[str, Any] | Struct
@@ -60,6 +61,18 @@ class Apply(msgspec.Struct, frozen=True):
 
     content_type: ClassVar[str] = "application/apply-patch+yaml"
     body: Body
+
+
+def only_if_unchanged(
+    seen: HasMetadata, body: Mapping[str, Any], metadata: Mapping[str, Any] | None = None
+) -> MergePatch:
+    """Sets the fields of `body` and `metadata`, on the object that was seen and no other.
+
+    A version in a patch is a condition: if the object has another by now, the server answers `Conflict`, and whoever
+    decided looks again.
+    """
+    condition = {"resourceVersion": seen.metadata.resource_version}
+    return MergePatch({**body, "metadata": {**(metadata or {}), **condition}})
 
 
 Patch = MergePatch | StrategicMergePatch | JsonPatch | Apply

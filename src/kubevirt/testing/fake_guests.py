@@ -10,14 +10,15 @@ from kubevirt.api.scheme import VIRTUAL_MACHINE_INSTANCES
 from kubevirt.base.clock import Clock
 from kubevirt.base.tasks import background
 from kubevirt.components.controller.fresh import Fresh
-from kubevirt.components.controller.patching import difference, only_if_unchanged
 from kubevirt.kube.cache.store import Change
 from kubevirt.kube.client import Client
 from kubevirt.kube.controller import DONE, Controller, ControllerSettings, Result
 from kubevirt.kube.errors import NotFound
 from kubevirt.kube.informer import Informer
 from kubevirt.kube.key import Key
+from kubevirt.kube.patches import only_if_unchanged
 from kubevirt.testing.fake_pods import FakePods
+from kubevirt.virt.changes import difference
 from kubevirt.virt.instance import domain as domains
 from kubevirt.virt.instance import guest, phases
 from kubevirt.virt.instance.domain import Card, DomainSeen, GuestSeen

@@ -6,7 +6,6 @@ controlling.py  one leader among many, and what it runs
 caches.py       what is watched, and how much of it is kept
 kept.py         the fields that are kept
 fresh.py        a cache that knows what was just written, and takes no echo for news
-patching.py     writes that are refused if the object has changed meanwhile
 failures.py     what went wrong for an object, until it goes well
 telling.py      events
 metrics.py      figures of machines and instances

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.scheme import VIRTUAL_MACHINE_INSTANCES
 from kubevirt.components.controller.fresh import Fresh
-from kubevirt.components.controller.patching import difference, only_if_unchanged
 from kubevirt.kube.client import Client
 from kubevirt.kube.key import Key
+from kubevirt.kube.patches import only_if_unchanged
+from kubevirt.virt.changes import difference
 from kubevirt.virt.instance.claims import Claims, with_claims
 from kubevirt.virt.instance.life import Plan
 

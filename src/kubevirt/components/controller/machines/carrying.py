@@ -18,12 +18,12 @@ from kubevirt.components.controller.caches import Caches
 from kubevirt.components.controller.failures import CarryingOutFailed
 from kubevirt.components.controller.kept import MACHINES
 from kubevirt.components.controller.machines.copies import manifest
-from kubevirt.components.controller.patching import only_if_unchanged
 from kubevirt.components.controller.telling import Teller
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import AlreadyExists, NotFound
 from kubevirt.kube.expectations import Expectations
 from kubevirt.kube.key import Key
+from kubevirt.kube.patches import only_if_unchanged
 from kubevirt.virt.happening import Failure
 from kubevirt.virt.instance.names import MACHINE_FINALIZER
 from kubevirt.virt.machine import happenings

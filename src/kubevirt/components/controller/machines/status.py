@@ -5,9 +5,10 @@ from collections.abc import Callable
 from kubevirt.api.machine import VirtualMachine, VirtualMachineStatus
 from kubevirt.components.controller.fresh import Fresh
 from kubevirt.components.controller.kept import MACHINES, KeptMachine
-from kubevirt.components.controller.patching import difference, only_if_unchanged
 from kubevirt.kube.client import Client
 from kubevirt.kube.key import Key
+from kubevirt.kube.patches import only_if_unchanged
+from kubevirt.virt.changes import difference
 
 
 async def tell(
