@@ -41,6 +41,7 @@ from kubevirt.embedded.process import guests
 from kubevirt.host import kvm
 from kubevirt.kube.access import kubeconfig
 from kubevirt.kube.client import Client
+from kubevirt.virt.commands import calls
 from kubevirt.virt.install import front
 from kubevirt.virt.install.options import NAMESPACE, Options, configuration
 
@@ -159,8 +160,8 @@ class Sync:
             authority.client(CLIENT).write(folder, "virt-api-calling")
 
     async def _until_ready(self, admin: api.Api) -> None:
-        for version in front.VERSIONS:
-            path = f"/apis/apiregistration.k8s.io/v1/apiservices/{version}.{front.GROUP}"
+        for version in calls.VERSIONS:
+            path = f"/apis/apiregistration.k8s.io/v1/apiservices/{version}.{calls.GROUP}"
 
             async def is_served(path: str = path) -> bool:
                 return _is_available(await admin.get(path))

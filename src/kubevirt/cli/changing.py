@@ -18,10 +18,9 @@ from kubevirt.cli.asking import Session
 from kubevirt.cli.targets import Kind, Target
 from kubevirt.cli.waiting import Object
 from kubevirt.kube.errors import NotFound
-from kubevirt.virt.conditions import REBOOTED
+from kubevirt.virt.conditions import AGENT_CONNECTED, REBOOTED
 
 DRY_RUN: Final = "Dry Run execution"
-AGENT: Final = "AgentConnected"
 FINAL: Final = frozenset({"Succeeded", "Failed"})
 
 
@@ -180,7 +179,7 @@ async def has_rebooted(
 ) -> str:
     """Its guest has booted anew, and its agent, if there was one, is back. Who is paused comes no further."""
     former, mark = waiting.uid(before), waiting.message(before, REBOOTED)
-    had_agent = waiting.condition(before, AGENT) == "True"
+    had_agent = waiting.condition(before, AGENT_CONNECTED) == "True"
 
     def has_ended(vmi: Object | None) -> bool:
         return waiting.uid(vmi) != former or waiting.phase(vmi) in FINAL
@@ -190,7 +189,7 @@ async def has_rebooted(
             return True
         if waiting.message(vmi, REBOOTED) == mark:
             return False
-        return _is_paused(vmi) or not had_agent or waiting.condition(vmi, AGENT) == "True"
+        return _is_paused(vmi) or not had_agent or waiting.condition(vmi, AGENT_CONNECTED) == "True"
 
     found = await _instance_until(session, target, wanted, "up again", timeout_s)
     if has_ended(found):

@@ -14,10 +14,9 @@ from kubevirt.base.errors import UserError
 from kubevirt.cli.asking import Session
 from kubevirt.cli.targets import Target
 from kubevirt.kube.errors import NoSuchResource, Unauthorized
+from kubevirt.virt.commands.calls import GROUP, PROTOCOL, VERSIONS
 
-GROUP: Final = "subresources.kubevirt.io"
-BASE: Final = f"/apis/{GROUP}/v1"
-PROTOCOL: Final = "plain.kubevirt.io"
+BASE: Final = f"/apis/{GROUP}/{VERSIONS[0]}"
 _NOBODY_KNOWN: Final = "Unauthorized"
 """What an API server says to somebody whom it does not know."""
 

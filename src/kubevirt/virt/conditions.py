@@ -13,6 +13,7 @@ FALSE: Final = "False"
 
 READY: Final = "Ready"
 PAUSED: Final = "Paused"
+AGENT_CONNECTED: Final = "AgentConnected"
 SYNCHRONIZED: Final = "Synchronized"
 POD_SCHEDULED: Final = "PodScheduled"
 REBOOTED: Final = "Rebooted"

@@ -11,7 +11,7 @@ from clusterup import waiting
 from kubevirt.api.core.rbac import PolicyRule
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import BadRequest, Forbidden, NotFound, Unauthorized
-from kubevirt.virt.commands.calls import BUILT, PORT_FORWARD, Call
+from kubevirt.virt.commands.calls import BUILT, GROUP, PORT_FORWARD, Call
 from kubevirt.virt.install import people
 from kubevirt.virt.install.options import Options
 
@@ -28,7 +28,7 @@ def given(role: str) -> set[tuple[str, str]]:
 
 def _pairs(rules: tuple[PolicyRule, ...]) -> Iterator[tuple[str, str]]:
     for rule in rules:
-        if people.SUBRESOURCES in rule.api_groups:
+        if GROUP in rule.api_groups:
             for resource in rule.resources:
                 yield from ((verb, resource) for verb in rule.verbs)
 

@@ -8,6 +8,7 @@ import msgspec
 
 from kubevirt.base.errors import ConfigError
 from kubevirt.kube.leader import ElectionSettings
+from kubevirt.virt.install.options import NAMESPACE
 
 LEASE: Final = "virt-controller"
 MACHINE_WORKERS: Final = 12
@@ -21,7 +22,7 @@ NODE_WORKERS: Final = 2
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     launcher_image: str
     """Of the pods in which guests run."""
-    namespace: str = "kubevirt"
+    namespace: str = NAMESPACE
     """Of the lease by which one of several leads."""
     machine_workers: int = MACHINE_WORKERS
     """Machines that are looked at at the same time."""

@@ -22,10 +22,10 @@ from kubevirt.base.tasks import background
 from kubevirt.kube.cache.store import Change
 from kubevirt.kube.informer import Informer
 from kubevirt.kube.source import Source
+from kubevirt.virt.install.options import NAMESPACE
 
 log = get_logger(__name__)
 
-NAMESPACE: Final = "kubevirt"
 PATIENCE_S: Final = 60.0
 """For the server to say what the settings are. Without, a component would act on ones that nobody made."""
 

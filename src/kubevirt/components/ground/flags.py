@@ -5,7 +5,7 @@ from pathlib import Path
 
 import kubevirt
 from kubevirt.base.log import DEFAULT_VERBOSITY
-from kubevirt.components.ground.configuration import NAMESPACE
+from kubevirt.virt.install.options import NAMESPACE
 
 
 def parser(program: str, description: str, *, port: int) -> argparse.ArgumentParser:

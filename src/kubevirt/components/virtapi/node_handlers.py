@@ -25,7 +25,9 @@ from kubevirt.components.virtapi.keepalive import watched_socket
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import NotFound
 from kubevirt.virt.commands import guest
+from kubevirt.virt.commands.calls import PROTOCOL
 from kubevirt.virt.commands.refusal import Refusal, unavailable
+from kubevirt.virt.install.options import NAMESPACE
 
 PORT: Final = 8186
 CALL_S: Final = 10.0
@@ -37,7 +39,6 @@ REFUSAL_LIMIT: Final = 16 << 10
 MESSAGE_LIMIT: Final = 4 << 20
 """Bytes of one message of a websocket, which has to be held whole."""
 CLOSE_S: Final = 3.0
-PROTOCOL: Final = "plain.kubevirt.io"
 REASONS: Final = {
     400: "BadRequest",
     401: "Unauthorized",
@@ -67,7 +68,7 @@ class NodeHandlers:
         tls: Tls,
         clock: Clock,
         *,
-        namespace: str = "kubevirt",
+        namespace: str = NAMESPACE,
         port: int = PORT,
     ) -> None:
         self._session = session
@@ -85,7 +86,7 @@ class NodeHandlers:
         tls: Tls,
         clock: Clock,
         *,
-        namespace: str = "kubevirt",
+        namespace: str = NAMESPACE,
         port: int = PORT,
     ) -> AsyncIterator["NodeHandlers"]:
         # No connection is used twice: an address may be another's by then.

@@ -11,6 +11,7 @@ from kubevirt.components.virtapi.tunnels import Tunnels
 from kubevirt.kube.client import Client
 from kubevirt.kube.http.health import Health
 from kubevirt.kube.metrics import Metrics
+from kubevirt.virt.install.options import NAMESPACE
 from kubevirt.virt.validate.rules import Rules
 
 
@@ -23,7 +24,7 @@ class Parts:
     handlers: NodeHandlers
     proxy: Callable[[], FrontProxy | None]
     """The front proxy of the moment; None while it is not known."""
-    namespace: str = "kubevirt"
+    namespace: str = NAMESPACE
     """Where the components are installed."""
     built: frozenset[str] = frozenset()
     """Features of `virt.validate.missing` that are there after all."""

@@ -22,6 +22,7 @@ from kubevirt.components.virtapi.serving import Doors, serving
 from kubevirt.kube.client import Client
 from kubevirt.kube.http.health import Health
 from kubevirt.kube.metrics import Metrics
+from kubevirt.virt.install.options import NAMESPACE
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,7 +31,7 @@ class Settings:
     handler_tls: Tls
     """How to speak to virt-handlers: whom to believe, and what to show; asked for each connection."""
     handler_port: int = PORT
-    namespace: str = "kubevirt"
+    namespace: str = NAMESPACE
     proxy: Callable[[], FrontProxy | None] = lambda: identity.DEFAULT
     """Who may say who asks, at the port."""
     built: frozenset[str] = frozenset()

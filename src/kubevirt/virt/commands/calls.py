@@ -12,6 +12,8 @@ import msgspec
 GROUP: Final = "subresources.kubevirt.io"
 VERSIONS: Final = ("v1", "v1alpha3")
 """The first one is preferred."""
+PROTOCOL: Final = "plain.kubevirt.io"
+"""Of its websockets: bytes as they are."""
 MACHINES: Final = "virtualmachines"
 INSTANCES: Final = "virtualmachineinstances"
 EXPAND: Final = "expand-vm-spec"

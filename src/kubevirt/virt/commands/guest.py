@@ -5,12 +5,11 @@ from typing import Final
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine
 from kubevirt.virt.commands.refusal import INSTANCE, Refusal, bad_request, conflict, forbidden
-from kubevirt.virt.conditions import PAUSED, is_true
+from kubevirt.virt.conditions import AGENT_CONNECTED, PAUSED, is_true
 from kubevirt.virt.instance import phases
 
 VM_NOT_RUNNING: Final = "VM is not running"
 NOT_RUNNING: Final = "VMI is not running"
-AGENT: Final = "AgentConnected"
 WITH_NODE: Final = frozenset({phases.RUNNING, phases.SCHEDULED})
 MAX_PORT: Final = 65535
 
@@ -126,7 +125,7 @@ def _is_paused(vmi: Instance) -> bool:
 
 
 def _has_agent(vmi: Instance) -> bool:
-    return is_true(vmi.status.conditions, AGENT)
+    return is_true(vmi.status.conditions, AGENT_CONNECTED)
 
 
 def _has_acpi(vmi: Instance) -> bool:

@@ -15,11 +15,10 @@ from kubevirt.api.core.extension import ServiceReference as Answerer
 from kubevirt.api.core.service import Service, ServicePort, ServiceSpec
 from kubevirt.api.meta import ObjectMeta
 from kubevirt.virt import admission_paths
+from kubevirt.virt.commands.calls import GROUP, VERSIONS
 from kubevirt.virt.install.options import LABELS, Options
 
 NAME: Final = "virt-api"
-GROUP: Final = "subresources.kubevirt.io"
-VERSIONS: Final = ("v1", "v1alpha3")
 PORT: Final = 443
 TARGET_PORT: Final = 8443
 _GROUP_PRIORITY: Final = 1000

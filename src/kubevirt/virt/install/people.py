@@ -10,11 +10,11 @@ from typing import Final
 
 from kubevirt.api.core.rbac import ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject
 from kubevirt.api.meta import ObjectMeta
+from kubevirt.virt.commands.calls import GROUP as SUBRESOURCES
 from kubevirt.virt.install.options import LABELS, Options
 
 RBAC: Final = "rbac.authorization.k8s.io"
 AUTHENTICATED: Final = "system:authenticated"
-SUBRESOURCES: Final = "subresources.kubevirt.io"
 
 READ: Final = ("get", "list", "watch")
 EDIT: Final = (*READ, "create", "update", "patch", "delete")

@@ -18,6 +18,7 @@ from kubevirt.api.instance_status import (
     VolumeStatus,
 )
 from kubevirt.virt.conditions import (
+    AGENT_CONNECTED,
     FALSE,
     PAUSED,
     REBOOTED,
@@ -129,7 +130,7 @@ def _conditions(
     all_told: dict[str, Told | None] = {SYNCHRONIZED: ending or _synchronized(seen)}
     if domain is not None and domain.state in domains.ALIVE:
         all_told[PAUSED] = _paused(domain)
-        all_told["AgentConnected"] = Told(TRUE) if domain.has_agent else None
+        all_told[AGENT_CONNECTED] = Told(TRUE) if domain.has_agent else None
         all_told[REBOOTED] = _rebooted(domain)
         all_told[UNSUPPORTED] = agent.unsupported(vmi, domain.agent_commands)
         all_told["SoftwareEmulation"] = _emulation(domain)
@@ -137,7 +138,7 @@ def _conditions(
         all_told["StorageLiveMigratable"] = migratable.NOT_BUILT
     elif status.phase in phases.FINAL:
         # Gone with the guest. How far it came, and whether it could have moved, stays.
-        all_told |= {PAUSED: None, "AgentConnected": None, UNSUPPORTED: None}
+        all_told |= {PAUSED: None, AGENT_CONNECTED: None, UNSUPPORTED: None}
     conditions = status.conditions
     for name, each in all_told.items():
         conditions = with_told(conditions, VirtualMachineInstanceCondition, name, each, now)

@@ -17,7 +17,7 @@ from kubevirt.api.instance_status import (
     VirtualMachineInstanceStatus,
 )
 from kubevirt.virt.changes import between
-from kubevirt.virt.conditions import found
+from kubevirt.virt.conditions import AGENT_CONNECTED, found
 from kubevirt.virt.instance import domain as domains
 from kubevirt.virt.instance import phases
 from kubevirt.virt.instance.domain import DomainSeen
@@ -25,7 +25,6 @@ from kubevirt.virt.instance.guest import DEFAULT_GRACE_S, UNSUPPORTED
 
 REPEAT_S: Final = 5.0
 """Between two presses of the power button: a guest that boots misses the first. KubeVirt's interval."""
-AGENT: Final = "AgentConnected"
 SETTLING_S: Final = 2.0
 HALF_TOLD_S: Final = 15.0
 GOING_S: Final = 60.0
@@ -112,10 +111,10 @@ def settles_in_s(
         return 0.0
     if is_ending:
         return GOING_S
-    had, has = (found(each.conditions, AGENT) is not None for each in (before, after))
+    had, has = (found(each.conditions, AGENT_CONNECTED) is not None for each in (before, after))
     is_half_told = (had and not has) or (has and not after.guest_os_info.name)
     return HALF_TOLD_S if is_half_told else SETTLING_S
 
 
 def _without_agent(status: VirtualMachineInstanceStatus) -> list[VirtualMachineInstanceCondition]:
-    return [each for each in status.conditions if each.type not in (AGENT, UNSUPPORTED)]
+    return [each for each in status.conditions if each.type not in (AGENT_CONNECTED, UNSUPPORTED)]

@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from kubevirt.api.core.reviews import UserInfo
+from kubevirt.virt.install.options import NAMESPACE
 
 COMPONENTS: Final = (
     "kubevirt-apiserver",
@@ -26,7 +27,7 @@ class Requester(msgspec.Struct, frozen=True, kw_only=True):
     username: str = ""
     groups: tuple[str, ...] = ()
     extra: Mapping[str, tuple[str, ...]] = {}
-    namespace: str = "kubevirt"
+    namespace: str = NAMESPACE
     """Where the components are installed: a service account of that name elsewhere is anybody's."""
 
     @classmethod

@@ -8,6 +8,7 @@ import pytest
 
 from kubevirt.api import crds
 from kubevirt.api.definitions import DEFINITIONS
+from kubevirt.virt.commands.calls import GROUP
 from kubevirt.virt.install import digest, people, rights
 from kubevirt.virt.install.objects import objects, others
 from kubevirt.virt.install.options import Options, configuration
@@ -83,7 +84,7 @@ def test_no_role_names_a_kind_that_does_not_exist(all_of_it: list[Object]) -> No
     for role in of("ClusterRole", all_of_it):
         for rule in role["rules"]:
             (group,) = rule["apiGroups"]
-            if group.endswith("kubevirt.io") and group != people.SUBRESOURCES:
+            if group.endswith("kubevirt.io") and group != GROUP:
                 for resource in rule["resources"]:
                     assert f"{resource.partition('/')[0]}.{group}" in known
 

@@ -21,8 +21,9 @@ from kubevirt.components.handler.settings import HandlerSettings
 from kubevirt.components.handler.web.errors import Denied, code_of
 from kubevirt.components.handler.web.guests import AskedGuest, Guests
 from kubevirt.components.handler.web.pointer import nudge
-from kubevirt.components.handler.web.streams import MESSAGE_LIMIT, PROTOCOL, Lines, carry, line_to
+from kubevirt.components.handler.web.streams import MESSAGE_LIMIT, Lines, carry, line_to
 from kubevirt.rpc.cmd import Launcher
+from kubevirt.virt.commands.calls import PROTOCOL
 from kubevirt.virt.happening import Happening
 from kubevirt.virt.instance import happenings
 

@@ -18,7 +18,6 @@ from kubevirt.base.files import Root
 from kubevirt.base.tasks import first_of
 from kubevirt.components.handler.web.errors import Denied
 
-PROTOCOL: Final = "plain.kubevirt.io"
 CHUNK: Final = 10240
 """Bytes; KubeVirt's buffer."""
 MESSAGE_LIMIT: Final = 1 << 20

@@ -12,7 +12,8 @@ from aiohttp import web
 
 from kubevirt.base.clock import Clock
 from kubevirt.base.tasks import first_of
-from kubevirt.components.virtapi.node_handlers import CLOSE_S, MESSAGE_LIMIT, PROTOCOL
+from kubevirt.components.virtapi.node_handlers import CLOSE_S, MESSAGE_LIMIT
+from kubevirt.virt.commands.calls import PROTOCOL
 from kubevirt.virt.commands.refusal import bad_request
 
 Socket = web.WebSocketResponse | aiohttp.ClientWebSocketResponse
@@ -33,7 +34,7 @@ def is_wanted(request: web.BaseRequest) -> None:
     words = request.headers.get("Connection", "").lower().split(",")
     upgrades = request.headers.get("Upgrade", "").lower() == "websocket"
     if not upgrades or "upgrade" not in [each.strip() for each in words]:
-        raise bad_request("this is a websocket of protocol plain.kubevirt.io; ask for an upgrade")
+        raise bad_request(f"this is a websocket of protocol {PROTOCOL}; ask for an upgrade")
 
 
 async def accepted(request: web.BaseRequest) -> web.WebSocketResponse:
