@@ -52,8 +52,6 @@ PLAIN: dict[str, Schema] = {
     "schema-or-bool": _ANYTHING,
     "schema-or-strings": _ANYTHING,
 }
-OPEN = frozenset(name for name, schema in PLAIN.items() if schema in (_ANYTHING, _ANY_OBJECT))
-"""Plain types that say nothing of what is inside."""
 NAMED: dict[str, tuple[str, Schema]] = {
     "fields": ("FieldsV1", {"type": "object"}),
     "int-or-string": (

@@ -107,12 +107,6 @@ class Schema(Struct, kw_only=True, eq=False, weakref=True):
         return (self.type,) if self.type else ()
 
 
-NOTHING_SAID: Final = Schema()
-"""Of a CRD that says nothing about its objects."""
-
-EMBEDDED_ROOT: Final = Schema(type="object", embedded=True, has_embedded=True)
-
-
 class Pool:
     """Nodes that exist, by what they say. Shared by all schemas of a server; drops what nobody uses."""
 

@@ -9,6 +9,7 @@ changed in it stays as they want it.
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import filterfalse
 from typing import Any, Final
 
 import msgspec
@@ -22,7 +23,7 @@ from kubevirt.kube.client import Client
 from kubevirt.kube.errors import ApplyConflict, NoSuchResource, NotFound, ServiceUnavailable
 from kubevirt.kube.patches import Apply
 from kubevirt.virt.install import digest
-from kubevirt.virt.install.objects import others
+from kubevirt.virt.install.objects import objects, others
 from kubevirt.virt.install.options import NAME, Options
 
 log = get_logger(__name__)
@@ -65,11 +66,12 @@ class Installed(msgspec.Struct, frozen=True):
 
 async def install(client: Client, options: Options, clock: Clock) -> Installed:
     """Everything is served when it returns. Raises `Retry` if it is not in time."""
-    *wanted, settings = others(options)
-    word = digest.digest(crds.contents(), [*wanted, settings])
+    word = digest.digest(crds.contents(), others(options))
     if await _is_installed(client, options, word):
         return Installed(word, is_new=False)
-    kinds = crds.load()
+    everything = objects(options, crds.load())
+    kinds = list(filter(_is_definition, everything))
+    *wanted, settings = filterfalse(_is_definition, everything)
     async with asyncio.TaskGroup() as tasks:
         turn = asyncio.Semaphore(_AT_ONCE)
         for each in kinds:
@@ -81,6 +83,10 @@ async def install(client: Client, options: Options, clock: Clock) -> Installed:
     await _apply(client, digest.record(word, options))
     log.info("installed", digest=word)
     return Installed(word, is_new=True)
+
+
+def _is_definition(wanted: Object) -> bool:
+    return bool(wanted["kind"] == scheme.CUSTOM_RESOURCE_DEFINITIONS.kind)
 
 
 async def _is_installed(client: Client, options: Options, word: str) -> bool:

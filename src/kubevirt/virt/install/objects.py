@@ -28,7 +28,7 @@ def objects(options: Options, definitions: Iterable[Mapping[str, Any]]) -> list[
 
 
 def others(options: Options) -> list[Object]:
-    """All but the CRDs."""
+    """All but the CRDs, of which there is a megabyte: enough to see whether anything has to be applied."""
     return [msgspec.json.decode(msgspec.json.encode(each)) for each in _structs(options)]
 
 

@@ -14,7 +14,6 @@ OPTION_LIMIT: Final = 255
 """Bytes in one DHCP option."""
 TFTP_SERVER: Final = 66
 BOOT_FILE: Final = 67
-NTP_SERVERS: Final = 42
 PRIVATE: Final = range(224, 255)
 LEASE_S: Final = 999 * 24 * 3600
 """Nobody else gets the address, so nobody need renew it."""
