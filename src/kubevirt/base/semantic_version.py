@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+import kubevirt
+
 _PARTS: Final = re.compile(r"(\d+)(?:\.(\d+))?(?:\.(\d+))?[.-]?([^+]*)(\+.*)?")
 
 
@@ -15,3 +17,7 @@ def semantic(version: str) -> str:
         return version
     *numbers, before, build = found.groups(default="")
     return ".".join(each or "0" for each in numbers) + (f"-{before}" if before else "") + build
+
+
+VERSION: Final = f"v{semantic(kubevirt.__version__)}"
+"""Ours."""

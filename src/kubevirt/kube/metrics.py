@@ -12,6 +12,7 @@ components has one `Metrics` for each.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import isinf
+from platform import python_version
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -71,6 +72,11 @@ class Metrics:
         """Whether this process could do the work of `component`."""
         name = f"kubevirt_{component.replace('-', '_')}_ready_status"
         self._add_flag(name, f"Whether this {component} is ready to work or to lead.", is_ready)
+
+    def add_version(self, version: str) -> None:
+        """Which KubeVirt this is. KubeVirt's name for the label of the language stays, whichever it is."""
+        labels = {"goversion": f"python{python_version()}", "kubeversion": version}
+        self.add(lambda: [Family("kubevirt_info", "gauge", "Version.", [(labels, 1.0)])])
 
     def text(self) -> bytes:
         """Everything, in Prometheus' text format (`CONTENT_TYPE`)."""

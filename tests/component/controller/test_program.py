@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import platform
 import signal
 import sys
 import urllib.error
@@ -71,12 +72,11 @@ async def test_the_program_leads_makes_a_machine_run_and_tells_how_it_is(
         assert pod.spec.containers[0].image == LAUNCHER
         assert json.loads(await _page(program, "/leader")) == {"apiserver": {"leader": "true"}}
         figures = await _page(program, "/metrics")
-        words = (
-            f'kubevirt_vm_info{{name="testvm",namespace="{house.namespace}",status="running"}} 1.0'
-        )
+        words = f'kubevirt_vm_info{{name="testvm",namespace="{house.namespace}",status="running",status_group="running"}} 1.0'
         assert words in figures
         name = "kubevirt_vmi_phase_transition_time_from_creation_seconds"
         assert f'{name}_count{{phase="Running"}} 1.0' in figures
+        assert f'kubevirt_info{{goversion="python{platform.python_version()}"' in figures
         assert 'kubevirt_workqueue_depth{name="virt-controller-vmi"}' in figures
         await program.stop(signal.SIGTERM)
         assert "stopping" in program.log.read_text()

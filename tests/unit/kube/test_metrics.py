@@ -1,5 +1,7 @@
 """Metrics as Prometheus reads them, under KubeVirt's names."""
 
+import platform
+
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -96,6 +98,13 @@ async def test_a_controller_shows_how_its_reconciles_ended(clock: Clock) -> None
     samples = scrape(metrics)
     assert samples["kubevirt_controller_reconciles_total{'name': 'vm', 'outcome': 'done'}"] == 1
     assert samples["kubevirt_workqueue_adds_total{'name': 'vm'}"] == 1
+
+
+async def test_a_program_tells_its_version() -> None:
+    metrics = Metrics()
+    metrics.add_version("v1.2.3")
+    labels = {"goversion": f"python{platform.python_version()}", "kubeversion": "v1.2.3"}
+    assert scrape(metrics)[f"kubevirt_info{labels}"] == 1
 
 
 async def test_leading_and_ready_are_asked_for_at_each_scrape() -> None:

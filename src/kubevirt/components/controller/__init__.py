@@ -9,6 +9,7 @@ fresh.py        a cache that knows what was just written, and takes no echo for 
 failures.py     what went wrong for an object, until it goes well
 telling.py      events
 metrics.py      figures of machines and instances
+transitions.py  figures of how long instances take from phase to phase
 machines/       the controller of VirtualMachines
 instances/      the controller of VirtualMachineInstances
 nodes.py        the controller of nodes whose virt-handler is silent

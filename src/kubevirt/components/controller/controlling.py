@@ -17,9 +17,10 @@ from kubevirt.base.tasks import background
 from kubevirt.components.controller.caches import Caches
 from kubevirt.components.controller.instances.controller import InstanceController
 from kubevirt.components.controller.machines.controller import MachineController
-from kubevirt.components.controller.metrics import Transitions, figures
+from kubevirt.components.controller.metrics import figures
 from kubevirt.components.controller.nodes import NodeController
 from kubevirt.components.controller.settings import LEASE, Settings
+from kubevirt.components.controller.transitions import Transitions
 from kubevirt.kube.client import Client
 from kubevirt.kube.events import EventRecorder
 from kubevirt.kube.http.health import Health, Page

@@ -1,48 +1,19 @@
 """Figures of machines and instances, under KubeVirt's names. Read from the caches when somebody asks."""
 
-from collections import defaultdict
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.api.instance import VirtualMachineInstance
-from kubevirt.base.clock import Clock
 from kubevirt.components.controller.caches import Caches
 from kubevirt.components.controller.kept import KeptMachine
-from kubevirt.kube.cache.store import Change
-from kubevirt.kube.histogram import Histogram
 from kubevirt.kube.metrics import Family, Labels
+from kubevirt.virt.machine import printable
 
-EDGES_S: Final = (
-    *(0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 90.0),
-    *(120.0, 180.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0),
-)
-
-
-class Transitions:
-    """How long after their creation instances enter their phases, as far as this process has seen it."""
-
-    def __init__(self, caches: Caches, clock: Clock) -> None:
-        self._clock = clock
-        self._times: dict[str, Histogram] = defaultdict(partial(Histogram, EDGES_S))
-        caches.instances.informer.add_handler(self._hear)
-
-    def _hear(self, change: Change[VirtualMachineInstance]) -> None:
-        old, new = change.old, change.new
-        if old is None or new is None or old.status.phase == new.status.phase:
-            return
-        born = new.metadata.creation_timestamp
-        if born is not None and new.status.phase:
-            self._times[new.status.phase].observe((self._clock.now() - born).total_seconds())
-
-    def figures(self) -> Iterator[Family]:
-        yield Family(
-            "kubevirt_vmi_phase_transition_time_from_creation_seconds",
-            "histogram",
-            "How long after its creation an instance entered a phase.",
-            [({"phase": phase}, times) for phase, times in self._times.items()],
-        )
+STOPPED: Final = "Stopped"
+"""What the server writes of a machine of which nothing was said yet."""
+_TELLING: Final = frozenset({"Ready", "Failure", "Paused"})
+"""Conditions that change when the word for a machine does."""
 
 
 def figures(caches: Caches, configuration: KubeVirtConfiguration) -> Iterator[Family]:
@@ -63,11 +34,18 @@ def figures(caches: Caches, configuration: KubeVirtConfiguration) -> Iterator[Fa
             if each.metadata.creation_timestamp
         ],
     )
+    yield from _since(machines)
     yield Family(
         "kubevirt_vmi_info",
         "gauge",
         "Instances, with their phases and nodes.",
         [(_of_instance(each), 1.0) for each in instances],
+    )
+    yield Family(
+        "kubevirt_vmi_status_addresses",
+        "gauge",
+        "Addresses of instances, one for each network card.",
+        [(labels, 1.0) for each in instances for labels in _addresses(each)],
     )
     developer = configuration.developer_configuration
     yield Family(
@@ -78,12 +56,37 @@ def figures(caches: Caches, configuration: KubeVirtConfiguration) -> Iterator[Fa
     )
 
 
+def _since(machines: Sequence[KeptMachine]) -> Iterator[Family]:
+    """Each machine has a moment in one of the groups, and 0 in the others."""
+    known = [(_names(each), printable.group(_word(each)), _changed(each)) for each in machines]
+    for group in printable.GROUPS:
+        yield Family(
+            f"kubevirt_vm_{group}_status_last_transition_timestamp_seconds",
+            "gauge",
+            f"When a machine came to be {group.replace('_', ' ')}; 0 while it is not.",
+            [(names, moment if own == group else 0.0) for names, own, moment in known],
+        )
+
+
+def _changed(machine: KeptMachine) -> float:
+    """Its last change; its creation, if there was none yet."""
+    conditions = (each for each in machine.status.conditions if each.type in _TELLING)
+    moments = [each.last_transition_time for each in conditions]
+    known = [each.timestamp() for each in (*moments, machine.metadata.creation_timestamp) if each]
+    return max(known, default=0.0)
+
+
 def _names(thing: KeptMachine | VirtualMachineInstance) -> Labels:
     return {"name": thing.metadata.name, "namespace": thing.metadata.namespace or ""}
 
 
+def _word(machine: KeptMachine) -> str:
+    return machine.status.printable_status or STOPPED
+
+
 def _of_machine(machine: KeptMachine) -> Labels:
-    return {**_names(machine), "status": (machine.status.printable_status or "Stopped").lower()}
+    word = _word(machine)
+    return {**_names(machine), "status": word.lower(), "status_group": printable.group(word)}
 
 
 def _of_instance(vmi: VirtualMachineInstance) -> Labels:
@@ -92,3 +95,15 @@ def _of_instance(vmi: VirtualMachineInstance) -> Labels:
         "phase": (vmi.status.phase or "").lower(),
         "node": vmi.status.node_name or "",
     }
+
+
+def _addresses(vmi: VirtualMachineInstance) -> Iterator[Labels]:
+    for card in vmi.status.interfaces:
+        if card.ip_address:
+            yield {
+                **_names(vmi),
+                "node": vmi.status.node_name or "",
+                "network_name": card.name or "",
+                "address": card.ip_address,
+                "type": "InternalIP",
+            }

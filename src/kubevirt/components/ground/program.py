@@ -24,6 +24,7 @@ import msgspec
 from kubevirt.base import log
 from kubevirt.base.clock import Clock, SystemClock
 from kubevirt.base.errors import ConfigError, KubevirtError
+from kubevirt.base.semantic_version import VERSION
 from kubevirt.base.tasks import first_of
 from kubevirt.components.ground import verbosity
 from kubevirt.components.ground.configuration import LiveConfiguration, following
@@ -128,6 +129,7 @@ async def standing(
                 )
             )
         client = await stack.enter_async_context(Client(config, clock=clock))
+        metrics.add_version(VERSION)
         metrics.add_traffic(client.traffic)
         metrics.add_readiness(program, lambda: not health.trouble)
         configuration = await stack.enter_async_context(

@@ -12,6 +12,7 @@ from typing import Final
 
 from kubevirt.api.configuration import KubeVirtConfiguration
 from kubevirt.base.log import DEFAULT_VERBOSITY
+from kubevirt.base.semantic_version import VERSION
 from kubevirt.components.ground import verbosity
 from kubevirt.components.ground.configuration import following
 from kubevirt.components.ground.program import Ground
@@ -160,6 +161,7 @@ class Together:
             whereabouts.told(self._client, whereabouts.figures_of(name), address, port, clock),
         ):
             configuration.add_listener(tls.follow)
+            metrics.add_version(VERSION)
             metrics.add_traffic(client.traffic)
             health.add("start", lambda: "" if kept.is_at_work else "not at work yet")
             metrics.add_readiness(program, lambda: not health.trouble)

@@ -1,12 +1,27 @@
 """A machine's state in one word: the first that fits, in KubeVirt's order."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine, VirtualMachineStartFailure
 from kubevirt.virt.conditions import FALSE, PAUSED, POD_SCHEDULED, SYNCHRONIZED, found, is_true
 from kubevirt.virt.instance import phases
 from kubevirt.virt.machine import backoff
+
+GROUPS: Final[Mapping[str, frozenset[str]]] = {
+    "starting": frozenset({"Provisioning", "Starting", "WaitingForVolumeBinding"}),
+    "running": frozenset({"Running"}),
+    "migrating": frozenset({"Migrating"}),
+    "non_running": frozenset({"Stopped", "Paused", "Stopping", "Terminating"}),
+    "error": frozenset(),
+}
+"""KubeVirt's, for figures. All other words are trouble."""
+
+
+def group(word: str) -> str:
+    return next((name for name, words in GROUPS.items() if word in words), "error")
 
 
 def of(

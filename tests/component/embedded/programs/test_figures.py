@@ -2,12 +2,14 @@
 
 import json
 import os
+import platform
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from tests.component.embedded.process.leftovers import left_of
 from tests.component.embedded.programs.figures import doors, is_well, page, until_told
 
+from kubevirt.base.semantic_version import VERSION
 from kubevirt.embedded.home import Home
 from kubevirt.kube.client import Client
 from kubevirt.testing.home import TrialHome, a_home
@@ -53,8 +55,9 @@ async def test_programs_tell_how_they_are_also_as_tasks_of_one_process(
         ],
         "virt-handler-node02": ["kubevirt_virt_handler_ready_status 1.0"],
     }
+    labels = f'goversion="python{platform.python_version()}",kubeversion="{VERSION}"'
     for program, lines in wanted.items():
-        await until_told(api, own, program, lines)
+        await until_told(api, own, program, [*lines, f"kubevirt_info{{{labels}}} 1.0"])
         assert await is_well(api, own, program) == "ok"
     assert set(await doors(api)) == set(wanted)
     leader = await page(api, own, "virt-controller", "/leader")
