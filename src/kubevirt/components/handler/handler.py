@@ -35,7 +35,7 @@ from kubevirt.components.handler.settings import HandlerSettings
 from kubevirt.components.handler.web import service as web
 from kubevirt.components.handler.web.guests import Guests
 from kubevirt.components.handler.web.service import WebService
-from kubevirt.host.guest_cpu import guest_cpu
+from kubevirt.host.guest_hardware import guest_hardware
 from kubevirt.host.kvm import acceleration
 from kubevirt.kube.backoff import BackoffSettings, KeyedBackoff
 from kubevirt.kube.client import Client
@@ -169,7 +169,7 @@ async def _has_kvm(settings: HandlerSettings) -> bool:
 
 async def _labels() -> dict[str, str]:
     try:
-        found = await guest_cpu()
+        found = await guest_hardware()
     except KubevirtError as error:
         log.warning("guests that ask for a processor cannot come here", error=error)
         return {}

@@ -1,19 +1,22 @@
 """The heartbeat: tells the cluster that this node looks after guests, and whether it takes more.
 
-One patch of the node a minute. A node whose heartbeat is too old gets no more guests (virt-controller sees to
+One patch of the node a minute; the server answers with the node, and a second one follows if that is not labelled as it
+should be: at first, and when somebody took labels off. A node whose heartbeat is too old gets no more guests (virt-controller sees to
 that); one whose handler ends in peace says so itself.
 """
 
 import random
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
+from kubevirt.api.meta import ObjectMeta
 from kubevirt.api.scheme import NODES
 from kubevirt.api.struct import NO_ENTRIES
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import KubevirtError
 from kubevirt.base.log import get_logger
+from kubevirt.components.handler.node_labels import changes
 from kubevirt.kube.client import Client
 from kubevirt.kube.patches import MergePatch
 from kubevirt.virt.nodes import HEARTBEAT
@@ -60,7 +63,7 @@ class Heartbeat:
             await self._get_ready()
             while True:
                 is_ready = self.is_ready()
-                is_told = await self._beat(is_schedulable=is_ready)
+                is_told = await self._beat(is_schedulable=is_ready, is_labelled=True)
                 wait_s = INTERVAL_S * (1 + JITTER * self._random.random())
                 await self._clock.sleep(wait_s if is_told and is_ready else RETRY_S)
         finally:
@@ -79,17 +82,24 @@ class Heartbeat:
         except TimeoutError:
             log.warning("the node could not be told that nobody looks after its guests any more")
 
-    async def _beat(self, *, is_schedulable: bool) -> bool:
-        labels = {SCHEDULABLE: str(is_schedulable).lower(), CPU_MANAGER: "false", **self._labels}
+    async def _beat(self, *, is_schedulable: bool, is_labelled: bool = False) -> bool:
+        labels = {SCHEDULABLE: str(is_schedulable).lower(), CPU_MANAGER: "false"}
         annotations = {HEARTBEAT: _timestamp(self._clock.now())}
-        patch = MergePatch({"metadata": {"labels": labels, "annotations": annotations}})
         try:
-            await self._client.patch(NODES, self._node, patch)
+            node = await self._write({"labels": labels, "annotations": annotations})
+            wanted = changes(node, self._labels) if is_labelled else {}
+            if wanted:
+                await self._write({"labels": wanted})
         except KubevirtError as error:
             log.warning("no heartbeat", node=self._node, reason=str(error))
             return False
-        self.writes += 1
         return True
+
+    async def _write(self, metadata: Mapping[str, Any]) -> ObjectMeta:
+        patch = MergePatch({"metadata": metadata})
+        node = await self._client.patch(NODES.metadata_only, self._node, patch)
+        self.writes += 1
+        return node.metadata
 
 
 def _timestamp(moment: datetime) -> str:

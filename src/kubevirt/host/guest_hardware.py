@@ -1,9 +1,9 @@
-"""What QEMU can make of this machine's processor for a guest: the models that it can be, the features that it can show.
+"""What QEMU can be for a guest on this machine: the boards, the models of its processor, the features that it can show.
 
 A QEMU without a machine is asked, as libvirt does. Names are QEMU's, with all the spellings that it understands; libvirt's are
 among them.
 
-    found = await guest_cpu()        # with KVM
+    found = await guest_hardware()        # with KVM
 """
 
 import re
@@ -19,14 +19,23 @@ LIMIT_S: Final = 10.0
 OWN: Final = "host"
 """The model that shows everything that the processor has."""
 _NO_MODELS: Final = frozenset({"base", "host", "max"})
+_NONE: Final = "none"
+"""The machine that is asked."""
 _VERSION: Final = re.compile(r"-v\d+")
 _INNER: Final = "x-"
 """Begins switches of QEMU's own."""
 
 
-class GuestCpu(msgspec.Struct, frozen=True, kw_only=True):
+class GuestHardware(msgspec.Struct, frozen=True, kw_only=True):
+    machines: frozenset[str]
+    """Types of boards, also by their short names."""
     models: frozenset[str]
     features: frozenset[str]
+
+
+class _Machine(msgspec.Struct, frozen=True):
+    name: str
+    alias: str = ""
 
 
 class _Definition(msgspec.Struct, frozen=True):
@@ -34,14 +43,15 @@ class _Definition(msgspec.Struct, frozen=True):
     unavailable: list[str] = msgspec.field(name="unavailable-features", default_factory=list)
 
 
-async def guest_cpu(
+async def guest_hardware(
     *, emulator: str = EMULATOR, accelerator: str = "kvm", widest: str = OWN
-) -> GuestCpu:
+) -> GuestHardware:
     """Raises if it cannot be asked. `widest` is the model that has everything: without KVM that is `max`."""
     # What cannot be moved to another machine is a feature, too.
     everything = {"name": widest, "props": {"migratable": False}}
     questions = (
         {"execute": "qmp_capabilities"},
+        {"execute": "query-machines", "id": "machines"},
         {"execute": "query-cpu-definitions", "id": "models"},
         {
             "execute": "query-cpu-model-expansion",
@@ -58,19 +68,28 @@ async def guest_cpu(
         timeout_s=LIMIT_S,
     )
     answers = _answers(done.stdout)
-    return GuestCpu(models=_models(answers["models"]), features=_features(answers["features"]))
+    return GuestHardware(
+        machines=_machines(answers["machines"]),
+        models=_models(answers["models"]),
+        features=_features(answers["features"]),
+    )
 
 
 def _answers(said: bytes) -> dict[str, Any]:
     lines = [msgspec.json.decode(each) for each in said.splitlines() if each.strip()]
     found = {each["id"]: each["return"] for each in lines if "id" in each and "return" in each}
-    if missing := {"models", "features"} - found.keys():
+    if missing := {"machines", "models", "features"} - found.keys():
         reasons = [each["error"].get("desc", "") for each in lines if "error" in each]
         raise ConfigError(
-            f"QEMU does not tell the {' and '.join(sorted(missing))} of guests' processors: "
+            f"QEMU does not tell the {' and '.join(sorted(missing))} of guests' hardware: "
             f"{'; '.join(reasons) or 'it ended without an answer'}; see whether it fits this machine"
         )
     return found
+
+
+def _machines(boards: Any) -> frozenset[str]:
+    known = msgspec.convert(boards, list[_Machine])
+    return frozenset(name for each in known for name in (each.name, each.alias) if name) - {_NONE}
 
 
 def _models(definitions: Any) -> frozenset[str]:
