@@ -45,6 +45,15 @@ SERVICES = {
     "a headless service of nobody": service(clusterIP="None"),
     "a service elsewhere": service(type="ExternalName", externalName="a.example."),
     "a service on all nodes": service(type="NodePort", ports=WEB),
+    "a service of the same zone": service(ports=WEB, trafficDistribution="PreferSameZone"),
+    "a service of the same node": service(ports=WEB, trafficDistribution="PreferSameNode"),
+    "a service of anywhere": service(ports=WEB, trafficDistribution="x"),
+    "a balanced service for nobody": service(
+        type="LoadBalancer",
+        ports=WEB,
+        loadBalancerSourceRanges=["x", "10.0.0.1", " 10.0.0.0/8 "],
+        loadBalancerClass="a b",
+    ),
     "a balanced service": service(type="LoadBalancer", ports=WEB),
     "a service from outside": service(ports=WEB, externalIPs=["192.0.2.1"]),
     "a service of one family": service(
@@ -147,6 +156,7 @@ def storage_class(**more: Any) -> New:
 
 
 ONCE = ["ReadWriteOnce"]
+_A_VOLUME: Object = {"capacity": {"storage": "1Gi"}, "accessModes": ONCE}
 GIB = {"requests": {"storage": "1024Mi"}}
 STORAGE = {
     "a claim": claim(accessModes=ONCE, resources=GIB),
@@ -190,6 +200,56 @@ STORAGE = {
     ),
     "a local volume anywhere": volume(
         capacity={"storage": "1Gi"}, accessModes=ONCE, local={"path": "/x"}
+    ),
+    "a folder of nothing": volume(**_A_VOLUME, hostPath={}),
+    "a folder further up": volume(**_A_VOLUME, hostPath={"path": "/a/../b", "type": "x"}),
+    "a recycled root": volume(
+        **_A_VOLUME, hostPath={"path": "/./"}, persistentVolumeReclaimPolicy="Recycle"
+    ),
+    "an NFS of nothing": volume(**_A_VOLUME, nfs={}),
+    "a driver of nothing": volume(**_A_VOLUME, csi={}),
+    "a driver with a wrong name": volume(
+        **_A_VOLUME,
+        csi={"driver": "A_" * 40, "volumeHandle": "x", "nodePublishSecretRef": {"name": "x"}},
+    ),
+    "a local volume of nothing": volume(
+        **_A_VOLUME,
+        local={},
+        nodeAffinity={
+            "required": {
+                "nodeSelectorTerms": [
+                    {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}
+                ]
+            }
+        },
+    ),
+    "a volume of a node": volume(
+        **_A_VOLUME,
+        hostPath={"path": "/x"},
+        nodeAffinity={
+            "required": {
+                "nodeSelectorTerms": [
+                    {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}
+                ]
+            }
+        },
+    ),
+    "a class of some zones": storage_class(
+        provisioner="a.example/b",
+        allowedTopologies=[{"matchLabelExpressions": [{"key": "a", "values": ["b"]}]}],
+    ),
+    "a class of wrong zones": storage_class(
+        provisioner="a.example/b",
+        allowedTopologies=[
+            {
+                "matchLabelExpressions": [
+                    {"key": "a b", "values": ["b", "b"]},
+                    {"key": "a b", "values": []},
+                ]
+            },
+            {"matchLabelExpressions": [{"key": "a", "values": ["b"]}]},
+            {"matchLabelExpressions": [{"key": "a", "values": ["b"]}]},
+        ],
     ),
     "a class": storage_class(provisioner="a.example/b"),
     "a wrong class": storage_class(provisioner="a b", reclaimPolicy="x", volumeBindingMode="y"),
@@ -244,6 +304,8 @@ OTHERS = {
     "a revision": revision(revision=1, data={"a": 1}),
     "a revision of nothing": revision(revision=1),
     "a revision below nothing": revision(revision=-1, data={}),
+    "a node with wrong addresses for pods": node({"podCIDRs": ["10.0.0.0"]}),
+    "a node with addresses of one kind": node({"podCIDRs": ["10.0.0.0/24", "10.0.1.0/24"]}),
     "a node": node(capacity={"cpu": "2", "memory": "1024Mi"}),
     "a tainted node": node(
         {"taints": [{"key": "a", "effect": "NoSchedule"}], "unschedulable": True}
@@ -286,6 +348,21 @@ class Change(NamedTuple):
 
 SERVED = SERVICES["a service"]
 CHANGES = {
+    "a volume of another node": Change(
+        STORAGE["a volume of a node"],
+        {
+            "spec": {
+                "nodeAffinity": {
+                    "required": {
+                        "nodeSelectorTerms": [
+                            {"matchExpressions": [{"key": "a", "operator": "In", "values": ["c"]}]}
+                        ]
+                    }
+                }
+            }
+        },
+    ),
+    "a volume of any node": Change(STORAGE["a volume of a node"], {"spec": {"nodeAffinity": None}}),
     "another address": Change(SERVED, {"spec": {"clusterIP": "10.96.9.9"}}),
     "no address": Change(SERVED, {"spec": {"clusterIP": None, "clusterIPs": None}}),
     "another port": Change(SERVED, {"spec": {"ports": [{"port": 81}]}}),

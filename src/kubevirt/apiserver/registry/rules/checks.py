@@ -126,6 +126,14 @@ def ip_address(field: str, value: str) -> Errors:
         yield invalid(field, value, words)
 
 
+def ip_block(field: str, value: str) -> Errors:
+    try:
+        ipaddress.ip_network(value if "/" in value else "", strict=False)
+    except ValueError:
+        words = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+        yield invalid(field, value, words)
+
+
 # Paths
 
 

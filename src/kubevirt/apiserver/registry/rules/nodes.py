@@ -1,5 +1,7 @@
 """Nodes: what they have, what they keep away, and what stays once it is said."""
 
+from ipaddress import ip_network
+
 from kubevirt.apiserver.registry.rules import checks
 from kubevirt.apiserver.registry.rules.checks import Errors
 from kubevirt.apiserver.registry.rules.pods.resources import quantity_errors
@@ -42,7 +44,7 @@ class NodeRules(Rules):
         return object_
 
     def errors(self, object_: Object) -> list[FieldError]:
-        return [*self._taints(object_), *self._resources(object_)]
+        return [*self._taints(object_), *self._resources(object_), *self._ranges(object_)]
 
     def _taints(self, node: Object) -> Errors:
         seen: set[tuple[str, str]] = set()
@@ -64,6 +66,19 @@ class NodeRules(Rules):
             for name, text in ((node.get("status") or {}).get(place) or {}).items():
                 field = f"status.{place}.{name}"
                 yield from quantity_errors(field, name, Quantity.parse(text))
+
+    def _ranges(self, node: Object) -> Errors:
+        ranges = node.get("spec", {}).get("podCIDRs") or []
+        wrong = [
+            error
+            for at, each in enumerate(ranges)
+            for error in checks.ip_block(f"spec.podCIDRs[{at}]", each)
+        ]
+        yield from wrong
+        versions = [] if wrong else [ip_network(each, strict=False).version for each in ranges]
+        if len(set(versions)) < len(versions):
+            words = "may specify no more than one CIDR for each IP family"
+            yield invalid("spec.podCIDRs", ranges, words)
 
     def errors_of_change(self, new: Object, old: Object) -> list[FieldError]:
         return self.errors(new) + list(self._changes(new, old))

@@ -30,7 +30,7 @@ _AFFINITIES: Final = ("ClientIP", "None")
 _TRAFFIC: Final = ("Cluster", "Local")
 _FAMILIES: Final = ("IPv4", "IPv6")
 _FAMILY_POLICIES: Final = ("PreferDualStack", "RequireDualStack", "SingleStack")
-_DISTRIBUTIONS: Final = ("PreferClose",)
+_DISTRIBUTIONS: Final = ("PreferClose", "PreferSameZone", "PreferSameNode")
 _AFFINITY_S: Final = 10800
 _DAY_S: Final = 86400
 
@@ -214,8 +214,14 @@ def _external(spec: Object) -> Errors:
         yield forbidden("spec.LoadBalancerSourceRanges", only)
     if spec.get("allocateLoadBalancerNodePorts") is not None and not is_balanced:
         yield forbidden("spec.allocateLoadBalancerNodePorts", only)
-    if spec.get("loadBalancerClass") is not None and not is_balanced:
-        yield forbidden("spec.loadBalancerClass", "may only be used when `type` is 'LoadBalancer'")
+    for at, block in enumerate(spec.get("loadBalancerSourceRanges") or []):
+        yield from checks.ip_block(f"spec.LoadBalancerSourceRanges[{at}]", block.strip())
+    if (class_name := spec.get("loadBalancerClass")) is None:
+        return
+    if is_balanced:
+        yield from checks.named("spec.loadBalancerClass", class_name, names.qualified)
+    else:
+        yield forbidden("spec.loadBalancerClass", only)
 
 
 def _traffic(spec: Object) -> Errors:

@@ -1,8 +1,9 @@
 """Volumes, claims and classes: what can be asked of storage, and what stays once it is given."""
 
+import posixpath
 from typing import Final
 
-from kubevirt.apiserver.registry.rules import checks
+from kubevirt.apiserver.registry.rules import checks, volume_sources
 from kubevirt.apiserver.registry.rules.checks import Errors
 from kubevirt.apiserver.registry.rules.pods.resources import quantity_errors
 from kubevirt.apiserver.registry.rules.pods.scheduling import node_selector
@@ -11,6 +12,7 @@ from kubevirt.apiserver.schema import label_selectors, names
 from kubevirt.apiserver.schema.field_errors import (
     FieldError,
     Verbatim,
+    duplicate,
     forbidden,
     invalid,
     not_supported,
@@ -102,8 +104,13 @@ class VolumeRules(Rules):
         sources = [name for name in spec if name not in _NOT_SOURCES]
         if not sources:
             yield required("spec", "must specify a volume type")
+        for name in sources[:1]:
+            yield from volume_sources.errors(name, spec[name], f"spec.{name}")
         for name in sources[1:]:
             yield forbidden(f"spec.{name}", "may not specify more than 1 volume type")
+        if policy == "Recycle" and _is_root(spec.get("hostPath")):
+            words = "may not be 'recycle' for a hostPath mount of '/'"
+            yield forbidden("spec.persistentVolumeReclaimPolicy", words)
         if "local" in sources and affinity is None:
             yield required("spec.nodeAffinity", "Local volume requires node affinity")
         if class_name := spec.get("storageClassName"):
@@ -134,7 +141,43 @@ class VolumeRules(Rules):
         if not is_same(after, before):
             words = "spec.persistentvolumesource is immutable after creation\n"
             found.append(forbidden("spec.persistentvolumesource", words))
+        affinity, before = (each["spec"].get("nodeAffinity") for each in (new, old))
+        if before is not None and not is_same(affinity, before):
+            words = "field is immutable, except for updating from beta label to GA"
+            found.append(invalid("nodeAffinity", _as_go(affinity), words))
         return found + list(_fixed_mode(new, old))
+
+
+def _is_root(source: Object | None) -> bool:
+    return source is not None and posixpath.normpath(source.get("path") or ".").strip("/") == ""
+
+
+def _as_go(affinity: Object | None) -> Verbatim:
+    """As the server's own types are printed, which have no names for JSON."""
+    if affinity is None:
+        return Verbatim("null")
+    terms = ((affinity.get("required") or {}).get("nodeSelectorTerms")) or []
+    shown = [
+        {
+            name[0].upper() + name[1:]: _parts(term.get(name))
+            for name in ("matchExpressions", "matchFields")
+        }
+        for term in terms
+    ]
+    return Verbatim(json({"Required": {"NodeSelectorTerms": shown}}))
+
+
+def _parts(expressions: list[Object] | None) -> list[Object] | None:
+    if expressions is None:
+        return None
+    return [
+        {
+            "Key": each.get("key", ""),
+            "Operator": each.get("operator", ""),
+            "Values": each.get("values"),
+        }
+        for each in expressions
+    ]
 
 
 class ClaimRules(Rules):
@@ -261,6 +304,7 @@ class StorageClassRules(Rules):
             yield from checks.one_of("reclaimPolicy", policy, ("Delete", "Retain"))
         mode = object_.get("volumeBindingMode", "")
         yield from checks.one_of("volumeBindingMode", mode, _BINDINGS)
+        yield from _topologies(object_.get("allowedTopologies") or [])
 
     def errors_of_change(self, new: Object, old: Object) -> list[FieldError]:
         found = [
@@ -272,3 +316,29 @@ class StorageClassRules(Rules):
         if mode != old.get("volumeBindingMode"):
             found.append(invalid("volumeBindingMode", mode, "field is immutable"))
         return found
+
+
+def _topologies(terms: list[Object]) -> Errors:
+    seen: list[dict[str, set[str]]] = []
+    for at, term in enumerate(terms):
+        path = f"allowedTopologies[{at}].matchLabelExpressions"
+        found: dict[str, set[str]] = {}
+        for index, expression in enumerate(term.get("matchLabelExpressions") or ()):
+            yield from _expression(expression, f"{path}[{index}]")
+            key = expression.get("key", "")
+            if key in found:
+                yield duplicate(f"{path}[{index}].key", key)
+            found[key] = set(expression.get("values") or ())
+        if found in seen:
+            yield duplicate(path, "")
+        seen.append(found)
+
+
+def _expression(expression: Object, path: str) -> Errors:
+    values = expression.get("values") or []
+    if not values:
+        yield required(f"{path}.values")
+    for at, value in enumerate(values):
+        if value in values[:at]:
+            yield duplicate(f"{path}.values[{at}]", value)
+    yield from checks.named(f"{path}.key", expression.get("key", ""), names.qualified)

@@ -93,7 +93,7 @@ def _empty_dir(source: Object, path: str) -> Errors:
         yield forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
 
 
-def _host_path(source: Object, path: str) -> Errors:
+def host_path(source: Object, path: str) -> Errors:
     if not (place := source.get("path")):
         yield required(f"{path}.path")
         return
@@ -204,7 +204,7 @@ def _token(token: Object, path: str, whole: str) -> Errors:
         yield required(f"{whole}.path")
 
 
-def _nfs(source: Object, path: str) -> Errors:
+def nfs(source: Object, path: str) -> Errors:
     for name in ("server", "path"):
         if not source.get(name):
             yield required(f"{path}.{name}")
@@ -233,9 +233,9 @@ def _image(source: Object, path: str) -> Errors:
 
 _SOURCES: Final[dict[str, Callable[[Object, str], Errors]]] = {
     "emptyDir": _empty_dir,
-    "hostPath": _host_path,
+    "hostPath": host_path,
     "secret": _secret,
-    "nfs": _nfs,
+    "nfs": nfs,
     "persistentVolumeClaim": _claim,
     "downwardAPI": _downward,
     "configMap": _config_map,
