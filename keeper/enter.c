@@ -26,6 +26,13 @@ static int is_nothing(const struct stat *found)
     return S_ISCHR(found->st_mode) && found->st_rdev == makedev(1, 3);
 }
 
+/* bubblewrap has seen to it for what it starts, and nobody for what joins. */
+static void gain_nothing(void)
+{
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        fail(CANNOT, "cannot give up", "new privileges");
+}
+
 static void keep_only(uint64_t capabilities)
 {
     for (int number = 0; prctl(PR_CAPBSET_READ, number) >= 0; number++)
@@ -56,7 +63,6 @@ static void live_no_longer_than_others(void)
         _exit(CANNOT);
 }
 
-/* Loaded while we may: without no-new-privileges only an administrator can. */
 static void filter_calls(void)
 {
     static struct sock_filter steps[MOST_STEPS];
@@ -99,21 +105,20 @@ static void hear_everything(void)
 
 int enter(int count, char **words)
 {
-    if (count < 8 || strcmp(words[6], "--"))
+    if (count < FOLDER + 3 || strcmp(words[FOLDER + 1], "--"))
         separator(0, words);
     uid_t user = strtoul(words[0], NULL, 10);
     gid_t group = strtoul(words[1], NULL, 10);
-    char **command = words + 7;
+    char **command = words + FOLDER + 2;
 
     use_own_nothing();
+    gain_nothing(); /* before the filter, which may know nothing of it */
     keep_only(strtoull(words[3], NULL, 16));
     filter_calls();
     become(user, group, words[2]);
     live_no_longer_than_others(); /* a change of user forgets the wish */
-    if (atoi(words[4]) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        fail(CANNOT, "cannot give up", "new privileges");
-    if (chdir(words[5]))
-        fail(CANNOT, "cannot work in", words[5]);
+    if (chdir(words[FOLDER]))
+        fail(CANNOT, "cannot work in", words[FOLDER]);
     umask(022);
     hear_everything();
     fcntl(FAILURE, F_SETFD, FD_CLOEXEC);

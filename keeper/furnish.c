@@ -184,8 +184,9 @@ int furnish(int count, char **words)
         else
             move(number, target);
     }
-    if (count > targets + 7)
-        make_place(words[targets + 7], 1); /* where the command begins: the common runtimes make it */
+    /* where the command begins: the common runtimes make it */
+    if (count > targets + 2 + FOLDER)
+        make_place(words[targets + 2 + FOLDER], 1);
     rmdir(WAITING);
     end_devices();
     if (!strcmp(words[0], "1")

@@ -4,7 +4,7 @@
  *                    -- SANDBOX ...
  *     keeper furnish IS-READ-ONLY [MOUNT ...] -- UID GID ... -- COMMAND ...      as for enter;
  *                    +MOUNT is laid over what is there instead of in its place
- *     keeper enter   UID GID GROUPS CAPABILITIES NO-NEW-PRIVILEGES FOLDER -- COMMAND ...
+ *     keeper enter   UID GID GROUPS CAPABILITIES FOLDER -- COMMAND ...
  *     keeper join    TARGET FAILURE FILTER CALLER INPUT OUTPUT ERRORS WORDS HAS-TERMINAL
  *                    [CGROUP ...] -- UID GID ... -- COMMAND ...                  as for enter
  *
@@ -38,6 +38,7 @@ enum {
     LOCK = 3, STATUS, FAILURE, SELF, FILTER, TARGET, LIFE, CALLER, INPUT, OUTPUT, ERRORS, WORDS,
     FIRST_FREE
 };
+enum { FOLDER = 4 }; /* among the words of `enter` */
 enum { CANNOT = 125, NOT_EXECUTABLE = 126, NOT_FOUND = 127, WRONG_USAGE = 2 };
 
 /* Somebody reads FAILURE who has a use of their own for standard error. */

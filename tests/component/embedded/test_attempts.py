@@ -60,9 +60,7 @@ async def test_a_container_says_what_it_says_and_ends_as_it_ends(
 async def test_a_container_has_the_rights_it_was_given_and_no_other(
     attempts: Path, keeper: Keeper
 ) -> None:
-    rights = Rights(
-        user=1234, group=5678, groups=(9, 10), capabilities=("NET_RAW",), no_new_privileges=True
-    )
+    rights = Rights(user=1234, group=5678, groups=(9, 10), capabilities=("NET_RAW",))
     attempt = Attempt(attempts / "0")
 
     await ran(

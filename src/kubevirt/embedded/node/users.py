@@ -46,7 +46,6 @@ def of(pod: Pod, container: Container, image_user: str, accounts: Accounts) -> U
         group=group,
         groups=_more_groups(pods, group, account, accounts),
         capabilities=_capabilities(own),
-        no_new_privileges=own.allow_privilege_escalation is False,
         is_filtered=_is_filtered(own, pods),
     )
     return User(rights=rights, home=account.home)

@@ -27,7 +27,6 @@ class Rights(msgspec.Struct, frozen=True, kw_only=True):
     group: int = 0
     groups: Sequence[int] = ()
     capabilities: Sequence[str] = tuple(sorted(capabilities.DEFAULT))
-    no_new_privileges: bool = False
     is_filtered: bool = True
     """Whether system calls that no container needs are refused."""
 

@@ -72,7 +72,7 @@ def last_step(rights: Rights, folder: str) -> Sequence[str]:
     mask = capabilities.mask(rights.capabilities)
     return (
         *(str(rights.user), str(rights.group), ",".join(map(str, rights.groups))),
-        *(f"{mask:x}", str(int(rights.no_new_privileges)), folder, "--"),
+        *(f"{mask:x}", folder, "--"),
     )
 
 

@@ -116,9 +116,7 @@ async def test_input_that_nobody_reads_any_more_is_noticed(
 async def test_a_command_has_the_place_and_the_rights_of_its_container(
     attempts: Path, keeper: Keeper
 ) -> None:
-    rights = Rights(
-        user=1234, group=5678, groups=(9, 10), capabilities=("NET_RAW",), no_new_privileges=True
-    )
+    rights = Rights(user=1234, group=5678, groups=(9, 10), capabilities=("NET_RAW",))
     container = shell(
         "exec sleep 1000",
         rights=rights,
@@ -141,6 +139,15 @@ async def test_a_command_has_the_place_and_the_rights_of_its_container(
     assert found["CapEff"] == found["CapPrm"] == found["CapAmb"] == "0" * 16
     assert int(found["CapBnd"], 16) == capabilities.mask(["NET_RAW"])
     assert found["NoNewPrivs"] == "1"
+
+
+async def test_root_gains_no_privileges_by_a_command_in_a_container_that_says_nothing_of_them(
+    attempt: Attempt, keeper: Keeper
+) -> None:
+    """exec, probes and hooks come this way. Only what bubblewrap itself starts had given them up."""
+    outcome = await said(attempt, keeper, "grep NoNewPrivs /proc/self/status /proc/1/status")
+
+    assert [line.split()[-1] for line in outcome.output.splitlines()] == [b"1", b"1"]
 
 
 async def test_a_command_has_the_filter_of_its_container(attempts: Path, keeper: Keeper) -> None:

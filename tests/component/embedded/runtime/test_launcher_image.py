@@ -18,7 +18,7 @@ from kubevirt.embedded.runtime.keeper import Keeper
 
 pytestmark = pytest.mark.skipif(not IS_ROOT, reason=ONLY_ROOT)
 
-QEMU = Rights(user=107, group=107, capabilities=(), no_new_privileges=True)
+QEMU = Rights(user=107, group=107, capabilities=())
 _NUMBERS = itertools.count()
 NOBODY_SEES = ("/root", "/home", "/work", "/run", "/var/lib", "/srv", "/mnt", "/media")
 

@@ -37,7 +37,6 @@ def test_who_says_nothing_is_root_with_its_groups() -> None:
     assert found.home == "/root"
     assert "CHOWN" in found.rights.capabilities
     assert found.rights.is_filtered
-    assert not found.rights.no_new_privileges
 
 
 def test_an_image_names_its_user_by_name_or_by_number() -> None:
@@ -121,15 +120,9 @@ def test_who_must_not_be_root_and_is_not_may_come() -> None:
 
 
 def test_rights_can_be_taken_away_and_given() -> None:
-    own = {
-        "capabilities": {"drop": ["ALL"], "add": ["NET_ADMIN"]},
-        "allowPrivilegeEscalation": False,
-    }
+    own = {"capabilities": {"drop": ["ALL"], "add": ["NET_ADMIN"]}}
 
-    found = user(own).rights
-
-    assert found.capabilities == ("NET_ADMIN",)
-    assert found.no_new_privileges
+    assert user(own).rights.capabilities == ("NET_ADMIN",)
 
 
 def test_system_calls_are_filtered_unless_somebody_says_otherwise() -> None:

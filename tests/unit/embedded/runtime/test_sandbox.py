@@ -52,9 +52,7 @@ def test_no_mount_is_put_in_its_place_from_outside() -> None:
 
 
 def test_rights_are_told_by_numbers() -> None:
-    rights = Rights(
-        user=1, group=2, groups=(3, 4), capabilities=("CHOWN", "KILL"), no_new_privileges=True
-    )
+    rights = Rights(user=1, group=2, groups=(3, 4), capabilities=("CHOWN", "KILL"))
 
-    assert sandbox.last_step(rights, "/work") == ("1", "2", "3,4", "21", "1", "/work", "--")
+    assert sandbox.last_step(rights, "/work") == ("1", "2", "3,4", "21", "/work", "--")
     assert capabilities.mask(("CHOWN", "KILL")) == 0x21
