@@ -1,6 +1,7 @@
 """virtctl up: a Kubernetes on this machine, in one process, ready in about a second."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -11,7 +12,7 @@ from kubevirt.cli.render import steps
 from kubevirt.embedded.home import Home
 from kubevirt.embedded.process import guests
 from kubevirt.embedded.process.progress import Event, Failed, Listener, Ready
-from kubevirt.embedded.process.settings import Wishes
+from kubevirt.embedded.process.settings import Wishes, check, unmet
 
 
 @click.command("up")
@@ -56,9 +57,6 @@ def command(
     """
     folder = folder.absolute()
     home = Home(folder)
-    if home.is_there and home.is_running:
-        return _is_up(home)
-    told = steps.listener(progress)
     wishes = Wishes(
         home=folder,
         port=port,
@@ -67,6 +65,10 @@ def command(
         is_separate=separate,
         archives=guests.archives(os.environ),
     )
+    check(wishes)
+    if home.is_there and home.is_running:
+        return _is_up(home, wishes, is_to_stay=foreground, is_merging=is_merging)
+    told = steps.listener(progress)
     if foreground:
         return _stay(wishes, told, is_merging=is_merging)
     from kubevirt.embedded.process import daemon  # noqa: PLC0415  # not needed to say that it is up
@@ -79,7 +81,7 @@ def command(
     return exit_codes.OK
 
 
-def _is_up(home: Home) -> int:
+def _is_up(home: Home, wishes: Wishes, *, is_to_stay: bool, is_merging: bool) -> int:
     found = home.process
     if found and found.is_ending:
         click.echo(
@@ -89,8 +91,33 @@ def _is_up(home: Home) -> int:
         )
         return exit_codes.CONFLICT
     where = f" at {found.url}" if found else ", or about to be"
-    click.echo(f"{home.path} is up already{where}; stop it with: virtctl down", err=True)
+    stop = f"virtctl down{_where(home)}"
+    click.echo(f"{home.path} is up already{where}; stop it with: {stop}", err=True)
+    if found:  # else whoever brings it up does the rest
+        options = [*unmet(wishes, found, home.choices), *(["--foreground"] if is_to_stay else [])]
+        _tell_of_unmet(home, options, lacks_kubevirt=wishes.has_kubevirt and not found.has_kubevirt)
+        if is_merging:
+            _merge(home.kubeconfig)
     return exit_codes.OK
+
+
+def _tell_of_unmet(home: Home, options: Sequence[str], *, lacks_kubevirt: bool) -> None:
+    words = " ".join(options)
+    if words:
+        what = f"{words} came to nothing; to have that"
+    elif lacks_kubevirt:
+        what = "it has no virtual machines; to have them"
+    else:
+        return
+    stop, start = (f"virtctl {each}{_where(home)}" for each in ("down", "up"))
+    click.echo(
+        f"virtctl: a home that is up stays as it was started, so {what}: {stop}, then {start} {words}".rstrip(),
+        err=True,
+    )
+
+
+def _where(home: Home) -> str:
+    return "" if home.is_default else f" --home {home.path}"
 
 
 def _stay(wishes: Wishes, told: Listener, *, is_merging: bool) -> int:
@@ -127,7 +154,7 @@ def _greet(ready: Ready, *, is_merging: bool) -> None:
     how = "--context kubevirt" if is_merged else f"--kubeconfig {ready.kubeconfig}"
     click.echo(f"up in {ready.took_s:.1f} s at {ready.url}\n", err=True)
     home = Home(Path(ready.kubeconfig).parent)
-    where = "" if home.is_default else f" --home {home.path}"
+    where = _where(home)
     click.echo(
         f"  kubectl {how} get nodes\n  virtctl status{where}\n  virtctl down{where}", err=True
     )

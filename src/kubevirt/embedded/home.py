@@ -71,6 +71,7 @@ class Process(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     version: str
     """Of the program."""
     started: str
+    has_kubevirt: bool = True
     is_ending: bool = False
     """It was told to end, and gives pods the time that they are promised."""
 

@@ -218,4 +218,5 @@ def _entry(settings: Settings, clock: Clock) -> Process:
         nodes=settings.nodes,
         version=kubevirt.__version__,
         started=clock.now().isoformat(timespec="seconds"),
+        has_kubevirt=settings.has_kubevirt,
     )

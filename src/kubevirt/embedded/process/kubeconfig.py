@@ -52,7 +52,8 @@ def user_file(env: Mapping[str, str]) -> Path:
 
 def merge(file: Path, own: Path) -> bool:
     """Our entries into the user's file. Whether anything changed."""
-    return _change(file, lambda found: merged(found, _read(own)))
+    content = _read_own(own)
+    return _change(file, lambda found: merged(found, content))
 
 
 def take_out(file: Path, own: Path) -> bool:
@@ -106,6 +107,16 @@ def _change(file: Path, change: Callable[[Object], Object]) -> bool:
             "--no-merge-kubeconfig"
         ) from None
     return True
+
+
+def _read_own(file: Path) -> Object:
+    try:
+        return _read(file)
+    except OSError as error:
+        raise ConfigError(
+            f"the kubeconfig of the home, {file}, cannot be read: {error.strerror}; use sudo, or "
+            "--no-merge-kubeconfig"
+        ) from None
 
 
 def _read(file: Path) -> Object:

@@ -1,7 +1,7 @@
 """What one start is made of: chosen from the command line, from what the home remembers, from defaults."""
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +9,7 @@ import msgspec
 
 import kubevirt
 from kubevirt.base.errors import ConfigError
-from kubevirt.embedded.home import Choices, Home
+from kubevirt.embedded.home import Choices, Home, Process
 from kubevirt.embedded.network.settings import NetworkSettings
 
 LOOPBACK: Final = "127.0.0.1"
@@ -61,12 +61,30 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
+def check(wishes: Wishes) -> None:
+    """What no home can be, whether it is up already or not."""
+    if wishes.nodes is not None:
+        _check_count(wishes.nodes)
+    if wishes.port is not None and not 0 <= wishes.port <= 65535:
+        raise ConfigError(f"{wishes.port} is no port; give a number from 0 to 65535 with --port")
+
+
+def unmet(wishes: Wishes, running: Process, choices: Choices) -> Iterator[str]:
+    """Those that a home which is up does not fulfil, as options. Nothing of a home changes while it is up."""
+    if wishes.port and wishes.port != running.port:
+        yield f"--port {wishes.port}"
+    if wishes.nodes is not None and wishes.nodes != len(running.nodes):
+        yield f"--nodes {wishes.nodes}"
+    if running.has_kubevirt and not wishes.has_kubevirt:
+        yield "--without-kubevirt"
+    if wishes.is_separate is not None and wishes.is_separate != choices.is_separate:
+        yield "--separate" if wishes.is_separate else "--no-separate"
+
+
 def choose(wishes: Wishes, remembered: Choices) -> Settings:
-    count = wishes.nodes or remembered.nodes
-    if not 1 <= count <= MOST_NODES:
-        raise ConfigError(
-            f"{count} is no number of nodes for one machine; give one from 1 to {MOST_NODES} with --nodes"
-        )
+    check(wishes)
+    count = remembered.nodes if wishes.nodes is None else wishes.nodes
+    _check_count(count)
     chosen = wishes.is_separate
     return Settings(
         port=_port(wishes.port, remembered.port),
@@ -78,6 +96,13 @@ def choose(wishes: Wishes, remembered: Choices) -> Settings:
         is_separate=remembered.is_separate if chosen is None else chosen,
         archives=wishes.archives,
     )
+
+
+def _check_count(nodes: int) -> None:
+    if not 1 <= nodes <= MOST_NODES:
+        raise ConfigError(
+            f"{nodes} is no number of nodes for one machine; give one from 1 to {MOST_NODES} with --nodes"
+        )
 
 
 def node_names(count: int) -> tuple[str, ...]:
@@ -104,8 +129,6 @@ def groups(home: Home, node: str) -> str:
 def _port(wished: int | None, remembered: int) -> int:
     if wished is None:
         return remembered or PORT
-    if not 0 <= wished <= 65535:
-        raise ConfigError(f"{wished} is no port; give a number from 0 to 65535 with --port")
     return wished or _free_port()
 
 

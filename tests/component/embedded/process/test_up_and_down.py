@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,61 @@ def test_a_second_up_says_that_it_is_up(standing: Virtctl) -> None:
     assert again.code == 0
     assert "is up already at https://127.0.0.1:" in again.err
     assert standing.pid == pid
+
+
+def test_a_second_up_tells_of_wishes_that_come_to_nothing(standing: Virtctl) -> None:
+    pid = standing.pid
+    again = standing("up", "--port", "1", "--nodes", "2", "--foreground")
+    assert again.code == 0
+    home = f"--home {standing.home.path}"
+    told = again.err.splitlines()[-1]
+    assert "--port 1 --nodes 2 --foreground came to nothing" in told
+    assert f"virtctl down {home}, then virtctl up {home} --port 1 --nodes 2 --foreground" in told
+    assert standing.pid == pid
+    assert "came to nothing" not in standing("up", "--port", "0", "--nodes", "1").err
+
+
+def test_who_wants_machines_in_a_home_without_them_is_told_how_to_have_them(
+    standing: Virtctl,
+) -> None:
+    again = replace(standing, has_kubevirt=True)("up")
+    home = f"--home {standing.home.path}"
+    told = again.err.splitlines()[-1]
+    assert "it has no virtual machines" in told
+    assert told.endswith(f"virtctl down {home}, then virtctl up {home}")
+
+
+def test_no_nodes_are_refused_and_not_taken_for_nothing_said(standing: Virtctl) -> None:
+    code, sentence = refused(standing, "up", "--nodes", "0")
+    assert (code, "0 is no number of nodes" in sentence) == (1, True)
+
+
+def test_a_second_up_merges_a_context_that_was_lost(standing: Virtctl) -> None:
+    standing.kubeconfig.unlink()
+    assert standing("up", "--no-merge-kubeconfig").code == 0
+    assert not standing.kubeconfig.exists()
+    assert standing("up").code == 0
+    assert "name: kubevirt" in standing.kubeconfig.read_text()
+
+
+def test_a_context_is_merged_when_the_lock_in_its_way_is_removed(standing: Virtctl) -> None:
+    """As the sentence about the lock says it."""
+    standing.kubeconfig.unlink()
+    lock = standing.kubeconfig.with_name(f"{standing.kubeconfig.name}.lock")
+    lock.touch()
+    told = standing("up").err.splitlines()[-1]
+    assert "if nobody is, remove it, and merge with: virtctl up" in told
+    assert not standing.kubeconfig.exists()
+    lock.unlink()
+    standing("up")
+    assert "name: kubevirt" in standing.kubeconfig.read_text()
+
+
+def test_a_plain_users_second_up_says_whose_kubeconfig_it_is(standing: Virtctl) -> None:
+    again = standing("up", uid=65534)
+    assert again.code == 0
+    told = again.err.splitlines()[-1]
+    assert f"{standing.home.kubeconfig}, cannot be read: Permission denied; use sudo" in told
 
 
 def test_status_follows_the_home(virtctl: Virtctl) -> None:

@@ -2,11 +2,12 @@
 
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kubevirt.base.errors import ConfigError
-from kubevirt.embedded.home import Choices
+from kubevirt.embedded.home import Choices, Process
 from kubevirt.embedded.process import settings
 from kubevirt.embedded.process.settings import Settings, Wishes, choose
 
@@ -59,10 +60,39 @@ def test_a_port_is_a_number_of_two_bytes(port: int) -> None:
         chosen(port=port)
 
 
-@pytest.mark.parametrize("nodes", [-1, 9])
+@pytest.mark.parametrize("nodes", [-1, 0, 9])
 def test_a_machine_has_a_few_nodes(nodes: int) -> None:
     with pytest.raises(ConfigError, match="no number of nodes"):
         chosen(nodes=nodes)
+
+
+RUNNING = Process(
+    pid=1,
+    boot_id="",
+    url="https://127.0.0.1:7000",
+    port=7000,
+    nodes=("node01",),
+    version="",
+    started="",
+)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "wanted"),
+    [
+        ({}, []),
+        ({"port": 7000, "nodes": 1, "is_separate": False}, []),
+        ({"port": 0}, []),
+        ({"port": 7001, "nodes": 2}, ["--port 7001", "--nodes 2"]),
+        ({"is_separate": True}, ["--separate"]),
+        ({"has_kubevirt": False}, ["--without-kubevirt"]),
+    ],
+)
+def test_what_a_home_that_is_up_does_not_fulfil_is_named(
+    wishes: dict[str, Any], wanted: list[str]
+) -> None:
+    found = settings.unmet(Wishes(home=Path("/home"), **wishes), RUNNING, Choices())
+    assert list(found) == wanted
 
 
 def test_a_keeper_that_is_not_built_is_said_to_be_so(keeper: Path) -> None:
