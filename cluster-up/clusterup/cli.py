@@ -75,8 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     ssh.add_argument("machine")
     ssh.add_argument("words", nargs=argparse.REMAINDER, metavar="COMMAND")
     ssh.set_defaults(command=_ssh)
-    kubectl = commands.add_parser("kubectl", help="run the kubectl that is built here")
-    kubectl.add_argument("words", nargs=argparse.REMAINDER)
+    kubectl = commands.add_parser("kubectl", help="print where the kubectl is that is built here")
     kubectl.set_defaults(command=_kubectl)
     logs = commands.add_parser("logs", help="show the log of a program, or which logs there are")
     logs.add_argument("machine", nargs="?")
@@ -199,12 +198,10 @@ def _all_logs(chosen: settings.Settings) -> dict[tuple[str, str], Path]:
     return {(path.parent.parent.name, path.stem): path for path in chosen.home.glob("*/logs/*.log")}
 
 
-def _kubectl(chosen: settings.Settings, arguments: argparse.Namespace) -> None:
+def _kubectl(chosen: settings.Settings, _arguments: argparse.Namespace) -> None:
     if chosen.provider != settings.EMBEDDED:
         raise errors.ClusterError("this is for the embedded provider; use cluster-up/kubectl.sh")
-    program = _run(embedded.kubectl(chosen, progress.Progress("cluster-up")))
-    environment = {**os.environ, "KUBECONFIG": embedded.info(chosen)["kubeconfig"]}
-    os.execve(program, [str(program), *arguments.words], environment)  # noqa: S606
+    print(_run(embedded.kubectl(chosen, progress.Progress("cluster-up"))))
 
 
 def _print(path: Path, *, follow: bool) -> None:

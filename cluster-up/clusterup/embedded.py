@@ -6,7 +6,6 @@ It is a home like any other, in the folder where clusters of other providers are
 import json
 import os
 import select
-import shutil
 import signal
 import subprocess
 import sys
@@ -87,10 +86,7 @@ def logs(chosen: settings.Settings) -> dict[tuple[str, str], Path]:
 
 
 async def kubectl(chosen: settings.Settings, say: progress.Progress) -> Path:
-    """The one on PATH, or that of the real Kubernetes' provider, built if it has to be."""
-    info(chosen)
-    if found := shutil.which("kubectl"):
-        return Path(found)
+    """That of the real Kubernetes' provider, built if it has to be."""
     programs = binaries.Binaries(settings.PROVIDERS / settings.KUBERNETES, chosen.cache)
     await programs.ensure(["kubectl"], say)
     return programs.path("kubectl")

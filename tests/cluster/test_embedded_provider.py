@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from tests.cluster.support import LIMIT_S, SCRIPTS, Provider
 
-from clusterup import settings
+from clusterup import processes, settings
 from clusterup.pytest_plugin import session_loop
 from kubevirt.base.commands import SEARCH_PATH
 
+USUAL = Path("/var/lib/kubevirt-cluster-up/embedded")
 OWN_NETWORK = Path("/proc/self/ns/net").readlink()
 # In turn with the test that looks whether the machine forwards as before: a home changes that.
 pytestmark = [pytest.mark.timeout(1200), pytest.mark.xdist_group("traces")]
@@ -67,6 +68,32 @@ async def test_the_scripts_work_on_it(embedded: Provider) -> None:
     assert '"msg": "ready"' in log.stdout
     refused = await embedded.run("cli.sh", "ssh", "node09")
     assert (refused.code, "there are node01, node02" in refused.stderr) == (1, True)
+
+
+async def test_a_kubectl_that_could_not_exec_is_not_taken(
+    embedded: Provider, tmp_path: Path
+) -> None:
+    """That of Debian 12 speaks only SPDY there; it tells its version like this."""
+    old = tmp_path / "kubectl"
+    told = 'Client Version: version.Info{Major:"1", Minor:"20", GitVersion:"v1.20.2"}'
+    old.write_text(f"#!/bin/sh\necho '{told}'\n")
+    old.chmod(0o755)
+    path = f"{tmp_path}:{embedded.environment['PATH']}"
+    listed = await embedded.run("kubectl.sh", "get", "nodes", "-o", "name", PATH=path)
+    assert listed.stdout == "node/node01\nnode/node02\n", listed.stderr
+
+
+@pytest.mark.skipif(
+    USUAL.exists(), reason=f"{USUAL} comes first: end that cluster with `make cluster-down`"
+)
+async def test_where_no_cluster_is_named_kubectl_is_for_the_home_of_make_up(
+    embedded: Provider,
+) -> None:
+    plain = {**embedded.environment, "KUBEVIRT_HOME": str(embedded.home)}
+    del plain["KUBEVIRT_CLUSTER_UP_HOME"]
+    words = ("get", "nodes", "-o", "name")
+    listed = await processes.run(SCRIPTS / "kubectl.sh", *words, env=plain, check=False)
+    assert listed.stdout == "node/node01\nnode/node02\n", listed.stderr
 
 
 async def test_a_node_is_entered(embedded: Provider) -> None:

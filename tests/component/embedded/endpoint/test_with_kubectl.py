@@ -14,6 +14,7 @@ from tests.component.embedded.endpoint.pods import Pods, a_pod
 from tests.component.embedded.endpoint.running import LIMIT_S, processes, shell, started, until
 from tests.contract.pod_cases import pod
 
+from clusterup import processes as programs
 from clusterup.light_embedded import EmbeddedServer
 from clusterup.pytest_plugin import session_loop
 from kubevirt.base.clock import SystemClock
@@ -201,6 +202,21 @@ async def test_a_port_that_cannot_be_forwarded(server: EmbeddedServer, web: str)
 
     assert done.code == 1
     assert "this server cannot forward ports, which needs SPDY" in done.stderr
+
+
+async def test_a_kubectl_without_websockets_is_told_which_one_has_them(
+    server: EmbeddedServer, web: str, tmp_path: Path
+) -> None:
+    done = await programs.run(
+        *(server.kubectl, "--kubeconfig", server.kubeconfig, "exec", web, "--", "true"),
+        env=programs.plain_environment(
+            HOME=str(tmp_path), KUBECTL_REMOTE_COMMAND_WEBSOCKETS="false"
+        ),
+        check=False,
+    )
+
+    assert done.code == 1
+    assert "this home has no SPDY; use kubectl 1.30 or newer" in done.stderr
 
 
 async def test_attach_hears_what_is_said(server: EmbeddedServer, node: Node) -> None:

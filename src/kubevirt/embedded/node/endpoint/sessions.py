@@ -81,7 +81,10 @@ async def _opened(request: web.BaseRequest, streams: Streams) -> web.WebSocketRe
     )
     ready = socket.can_prepare(request)
     if not ready.ok:
-        raise NotServed(400, "unable to upgrade: a websocket is needed; this home has no SPDY")
+        # Without a colon: kubectl would take it for YAML, and show nothing of it.
+        raise NotServed(
+            400, "a websocket is needed, this home has no SPDY; use kubectl 1.30 or newer"
+        )
     if not ready.protocol:
         raise NotServed(
             400, f"unable to upgrade: a websocket has to speak {' or '.join(PROTOCOLS)}"
