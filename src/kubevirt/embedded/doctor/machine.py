@@ -14,6 +14,7 @@ from kubevirt.host.cgroups.group import CgroupUnavailableError
 
 OLDEST_KERNEL: Final = (5, 11)
 """openat2 came with 5.6, close_range with 5.9, epoll_pwait2 and the rest with this one."""
+_MODULES: Final = Path("/lib/modules", platform.release())
 _NAMESPACES: Final = ("cgroup", "ipc", "mnt", "net", "pid", "uts")
 
 
@@ -48,14 +49,26 @@ def namespaces(folder: Path = Path("/proc/self/ns")) -> Finding:
     )
 
 
-def overlay(known: Path = Path("/proc/filesystems")) -> Finding:
+def overlay(known: Path = Path("/proc/filesystems"), modules: Path = _MODULES) -> Finding:
     if any(line.split()[-1] == "overlay" for line in known.read_text().splitlines()):
         return ok("overlay", "the file system of containers is there")
+    if _can_be_loaded("overlay", modules):
+        return ok("overlay", "the kernel loads the file system of containers with the first one")
     return warning(
         "overlay",
         "the kernel knows no overlay file system, so only the built-in image runs",
         "load it with: modprobe overlay",
     )
+
+
+def _can_be_loaded(name: str, modules: Path) -> bool:
+    """By the kernel itself, as soon as somebody asks it for what the module offers."""
+    try:
+        lines = (modules / "modules.dep").read_text(errors="replace").splitlines()
+    except OSError:
+        return False
+    files = (line.partition(":")[0].rpartition("/")[2] for line in lines)
+    return any(each.partition(".")[0] == name for each in files)
 
 
 def devices(folder: Path = Path("/dev")) -> Iterator[Finding]:

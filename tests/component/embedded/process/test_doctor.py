@@ -1,6 +1,7 @@
 """The doctor looks at a machine and at a home, whoever asks."""
 
 import json
+import os
 from typing import Any
 
 import pytest
@@ -22,6 +23,18 @@ def test_a_machine_without_a_home_can_have_one(virtctl: Virtctl) -> None:
     assert found["home"]["verdict"] == "note"
     assert found["nft"]["verdict"] == "ok"
     assert "SPDY" in found["port-forward"]["cause"]
+
+
+def test_programs_for_guests_are_looked_for_too(virtctl: Virtctl) -> None:
+    _, found = findings(virtctl)
+    looked_for = {
+        "libvirtd",
+        "qemu-img",
+        f"qemu-system-{os.uname().machine}",
+        "conntrack",
+        "kubectl",
+    }
+    assert looked_for <= found.keys()
 
 
 def test_a_home_that_is_up_is_well_and_one_that_died_is_not(virtctl: Virtctl) -> None:

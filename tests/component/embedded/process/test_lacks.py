@@ -4,9 +4,11 @@ and goes on when it is there again.
 
 import asyncio
 import os
+import shlex
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +32,7 @@ from tests.component.embedded.process.pods import (
 
 import kubevirt
 from kubevirt.api.scheme import PODS
+from kubevirt.base.commands import SEARCH_PATH
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import ApiError
 
@@ -155,6 +158,41 @@ async def test_a_machine_without_control_groups_runs_pods_and_says_so_once(
             await client.delete(PODS, "limited", "default", grace_period_s=0)
         assert virtctl.home.log.read_text().count(told) == 1
         assert (await asyncio.to_thread(there, "down")).code == 0
+
+
+@pytest.mark.parametrize(
+    "packages",
+    [
+        {"bwrap": "bubblewrap"},
+        {"nft": "nftables"},
+        {"dnsmasq": "dnsmasq-base"},
+        {"bwrap": "bubblewrap", "nft": "nftables", "dnsmasq": "dnsmasq-base"},
+    ],
+    ids="-".join,
+)
+def test_a_program_that_is_missing_is_told_with_its_package(
+    virtctl: Virtctl, packages: dict[str, str]
+) -> None:
+    there = replace(virtctl, entry=without(packages))
+    done = there("up", "--port", "0")
+    (sentence,) = done.err.splitlines()
+    for program, package in packages.items():
+        assert f"{program} is missing, which " in sentence
+        assert f"install it with: apt-get install {package}" in sentence
+    assert (done.code, virtctl.home.path.exists()) == (7, False)
+    doctor = there("doctor")
+    assert doctor.code == 7
+    for program in packages:
+        assert f"✗ {program} " in doctor.out
+
+
+def without(programs: Iterable[str]) -> tuple[str, ...]:
+    """What leads to a machine like this one, on which there is something else in the place of some programs: nothing
+    that could be run.
+    """
+    found = (shutil.which(each, path=SEARCH_PATH) for each in programs)
+    covers = " && ".join(f"mount --bind /dev/null {shlex.quote(each)}" for each in found if each)
+    return ("unshare", "--mount", "sh", "-c", f'{covers} && exec "$@"', "sh")
 
 
 def test_a_keeper_that_is_not_built_is_told_with_the_way_out(virtctl: Virtctl) -> None:

@@ -1,6 +1,7 @@
 """What the doctor makes of a machine."""
 
 import os
+import platform
 import socket
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from kubevirt.base.errors import ConfigError
 from kubevirt.embedded import home as homes
-from kubevirt.embedded.doctor import health, machine, needs, place, programs
+from kubevirt.embedded.doctor import health, kubectl, machine, needs, place, programs
 from kubevirt.embedded.doctor.finding import Verdict, missing, ok
 from kubevirt.embedded.home import Choices, Home
 from kubevirt.embedded.process.condition import Condition, NodeCondition, State
@@ -50,9 +51,26 @@ def test_a_kernel_without_namespaces_is_refused(tmp_path: Path) -> None:
 def test_without_overlay_there_is_a_way_out(tmp_path: Path) -> None:
     known = tmp_path / "filesystems"
     known.write_text("nodev\ttmpfs\n\text4\n")
-    assert machine.overlay(known).way_out == "load it with: modprobe overlay"
+    assert machine.overlay(known, tmp_path).way_out == "load it with: modprobe overlay"
     known.write_text("nodev\toverlay\n")
-    assert machine.overlay(known).verdict is Verdict.OK
+    assert machine.overlay(known, tmp_path).verdict is Verdict.OK
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [
+        ("kernel/fs/overlayfs/overlay.ko:", Verdict.OK),
+        ("kernel/fs/overlayfs/overlay.ko.xz: kernel/fs/other.ko.xz", Verdict.OK),
+        ("kernel/fs/another_overlay.ko: kernel/fs/overlay.ko", Verdict.WARNING),
+    ],
+)
+def test_an_overlay_that_nobody_has_loaded_yet_is_not_missed(
+    tmp_path: Path, line: str, verdict: Verdict
+) -> None:
+    known = tmp_path / "filesystems"
+    known.write_text("nodev\ttmpfs\n")
+    (tmp_path / "modules.dep").write_text(f"kernel/drivers/net/tun.ko:\n{line}\n")
+    assert machine.overlay(known, tmp_path).verdict is verdict
 
 
 def test_devices_that_are_missing_are_named(tmp_path: Path) -> None:
@@ -64,13 +82,49 @@ def test_devices_that_are_missing_are_named(tmp_path: Path) -> None:
 
 
 def test_a_missing_program_names_its_package(tmp_path: Path) -> None:
-    needed, wished = programs.PROGRAMS[0], programs.PROGRAMS[-1]
+    needed, wished = programs.PROGRAMS[0], programs.PROGRAMS[3]
     found = programs.found(needed, str(tmp_path))
     assert (found.verdict, found.way_out) == (
         Verdict.MISSING,
         "install it with: apt-get install bubblewrap",
     )
     assert programs.found(wished, str(tmp_path)).verdict is Verdict.WARNING
+
+
+def test_a_program_that_does_as_well_is_not_missed(tmp_path: Path) -> None:
+    libvirt = next(each for each in programs.PROGRAMS if each.name == "libvirtd")
+    assert programs.found(libvirt, str(tmp_path)).verdict is Verdict.WARNING
+    (tmp_path / "virtqemud").touch(0o755)
+    assert programs.found(libvirt, str(tmp_path)) == ok("libvirtd", str(tmp_path / "virtqemud"))
+
+
+def test_guests_are_run_by_the_program_for_this_machines_processor() -> None:
+    names = [each.name for each in programs.PROGRAMS]
+    assert f"qemu-system-{platform.machine()}" in names
+
+
+@pytest.mark.parametrize(
+    ("version", "verdict"),
+    [
+        ("1.20.2", Verdict.WARNING),
+        ("1.29.15", Verdict.WARNING),
+        ("1.30.0", Verdict.OK),
+        ("1.34.4", Verdict.OK),
+        ("2.0", Verdict.OK),
+        ("", Verdict.OK),
+    ],
+)
+def test_a_kubectl_without_websockets_is_warned_of(version: str, verdict: Verdict) -> None:
+    assert kubectl.judged(version, "/usr/bin/kubectl").verdict is verdict
+
+
+def test_whoever_has_no_good_kubectl_is_not_sent_for_debians(tmp_path: Path) -> None:
+    missing_one = programs.found(programs.PROGRAMS[-1], str(tmp_path))
+    for found in (missing_one, kubectl.judged("1.20.2", "/usr/bin/kubectl")):
+        assert "1.30 or newer" in found.way_out
+        assert "apt-get" not in found.way_out
+    asked = kubectl.judged("1.29.1", "/usr/bin/kubectl")
+    assert "KUBECTL_REMOTE_COMMAND_WEBSOCKETS=true" in asked.way_out
 
 
 async def test_a_program_tells_its_version(tmp_path: Path) -> None:
