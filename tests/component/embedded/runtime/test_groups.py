@@ -21,10 +21,12 @@ from tests.component.embedded.runtime.containers import (
 
 from kubevirt.api.core.container import ResourceRequirements
 from kubevirt.base.clock import SystemClock
+from kubevirt.embedded.runtime import groups as runtime_groups
 from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.groups import Groups
 from kubevirt.embedded.runtime.keeper import Keeper
 from kubevirt.host.cgroups.detection import MOUNTS, detect
+from kubevirt.host.cgroups.group import CgroupLimits
 from kubevirt.host.cgroups.v1 import CgroupsV1
 from kubevirt.host.cgroups.v2 import CgroupsV2
 
@@ -33,6 +35,16 @@ pytestmark = pytest.mark.skipif(not IS_ROOT, reason=ONLY_ROOT)
 UID = "0b1f3c8e-0000-4000-8000-000000000001"
 OTHER = "0b1f3c8e-0000-4000-8000-000000000002"
 LITTLE = ResourceRequirements(limits={"cpu": "500m", "memory": "48Mi"})
+BOMB = """
+import os, time
+while True:
+    try:
+        os.fork()
+    except BlockingIOError:
+        print("no more", flush=True)
+        time.sleep(1000)
+"""
+"""Each of its processes starts others until there may be no more."""
 HUNGRY = "head -c 200000000 /dev/zero | tail"
 
 
@@ -124,16 +136,32 @@ def is_populated(groups: Groups) -> bool:
     return any(file.read_text() for top in groups._folders() for file in top.rglob("cgroup.procs"))
 
 
+def of_its_pod(folders: list[str], name: str) -> int:
+    above = {Path(folder).parent / name for folder in folders}
+    (found,) = [each.read_text() for each in above if each.exists()]
+    return int(found)
+
+
+def test_every_pod_has_a_limit_of_processes(groups: Groups) -> None:
+    assert of_its_pod(limited(groups), "pids.max") == 16384
+
+
 async def test_a_fork_bomb_ends_at_the_limit_of_its_pod(
-    attempts: Path, keeper: Keeper, groups: Groups
+    attempts: Path, keeper: Keeper, groups: Groups, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    most = 50
+    monkeypatch.setattr(runtime_groups, "POD_LIMITS", CgroupLimits(pids=most))
     folders = limited(groups)
     attempt = Attempt(attempts / "0")
 
-    await ran(attempt, shell("true", cgroups=folders), keeper)
+    await attempt.start(python(BOMB, cgroups=folders), keeper)
 
-    above = {Path(folder).parent / "pids.max" for folder in folders}
-    assert [each.read_text().strip() for each in above if each.exists()] == ["16384"]
+    await until(lambda: "no more" in said(attempt))
+    await until(lambda: of_its_pod(folders, "pids.current") == most)
+    await groups.kill(UID, SystemClock())
+    async with asyncio.timeout(60):
+        assert (await attempt.ended()).code == 137
+    await until(lambda: not is_populated(groups))
 
 
 @pytest.mark.parametrize("uid", ["", "..", "a/b", "x\n"])
