@@ -301,7 +301,7 @@ async def test_what_a_container_says_is_heard(
 ) -> None:
     script = "echo before; while :; do echo out; echo err >&2; sleep 0.05; done"
     speaking = await started(attempts / "0", keeper, shell(script))
-    await until((speaking.folder / "log").exists)
+    await until(lambda: "before" in (speaking.folder / "log").read_text())
     pods.add(a_pod("web", "main"), main=[speaking])
 
     async with connected(server, streams="output error") as attached:
