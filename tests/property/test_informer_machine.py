@@ -1,8 +1,9 @@
 """No event is lost, invented or undone, whatever the server and the network do.
 
 Hypothesis changes objects and breaks things in any order, while a handler checks each change that it is
-told against the history of the server. Between steps the changes so far, replayed, must be the cache;
-whenever everything is mended and quiet, the cache must be the collection.
+told against the history of the server: it must be the next one there. Only a list may leave out what was
+undone before it. Between steps the changes so far, replayed, must be the cache; whenever everything is
+mended and quiet, the cache must be the collection.
 
 More examples: `pytest --hypothesis-profile=thorough tests/property`.
 """
@@ -10,7 +11,7 @@ More examples: `pytest --hypothesis-profile=thorough tests/property`.
 import asyncio
 import contextlib
 import random
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from typing import Any
 
 import pytest
@@ -32,9 +33,10 @@ from kubevirt.kube.cache.reflector import ReflectorSettings
 from kubevirt.kube.cache.store import Change
 from kubevirt.kube.informer import Informer
 from kubevirt.kube.key import Key
-from kubevirt.kube.watch import EventType
+from kubevirt.kube.watch import EventType, WatchEvent
 from kubevirt.testing.faulty_server import FaultyServer, expired, overloaded
 from kubevirt.testing.history import Data, Revision
+from kubevirt.testing.view import View
 
 names = st.sampled_from("abcde")
 colours = st.sampled_from(["white", "red", "blue", "hidden", 7])
@@ -52,12 +54,13 @@ LONG_ENOUGH_S = 400.0
 
 class InformerMachine(RuleBasedStateMachine):
     field_selector = ""
+    server_type = FaultyServer
 
     def __init__(self) -> None:
         super().__init__()
         self.loop = VirtualTimeLoop()
         self.clock = VirtualClock()
-        self.server = FaultyServer(self.clock)
+        self.server = self.server_type(self.clock)
         self.informer = Informer(
             self.server,
             LAMPS,
@@ -218,9 +221,7 @@ class InformerMachine(RuleBasedStateMachine):
     @precondition(lambda self: len(self.witnesses) < 3)
     @rule()
     def listen(self) -> None:
-        witness = Witness(self.server, self.field_selector)
-        self.witnesses.append(witness)
-        self.informer.add_handler(witness)
+        self.witnesses.append(Witness(self.server, self.informer, self.field_selector))
 
     @rule()
     def mend_everything(self) -> None:
@@ -237,6 +238,7 @@ class InformerMachine(RuleBasedStateMachine):
     @invariant()
     def the_changes_told_are_the_cache(self) -> None:
         for witness in self.witnesses:
+            witness.look()
             assert not witness.complaints, witness.complaints
             assert witness.replayed == {Key.of(each): each for each in self.informer}
 
@@ -296,21 +298,70 @@ class InformerMachine(RuleBasedStateMachine):
 
 
 class Witness:
-    """A handler that knows the history, and complains about what it is told."""
+    """A handler that knows the history, and complains about what it is told and what it is not."""
 
-    def __init__(self, server: FaultyServer, field_selector: str) -> None:
+    def __init__(self, server: FaultyServer, informer: Informer[Lamp], field_selector: str) -> None:
         self.complaints: list[str] = []
         self.replayed: dict[Key, Lamp] = {}
         self._server = server
+        self._informer = informer
         self._field_selector = field_selector
         self._last_versions: dict[str, int] = {}
         self._present: set[str] = set()
+        self._lists = 0
+        self._told_up_to: int | None = None
+        """Every change up to this version has been told. None when a list comes: it tells how things
+        are, and that is all that can be asked of it.
+        """
+        self._is_introduced = False
+        informer.add_handler(self)
+        self._is_introduced = True
 
     def __call__(self, change: Change[Lamp]) -> None:
+        self.look()
         try:
+            self._check_that_it_is_next(change)
             self._check(change)
         except AssertionError as complaint:
             self.complaints.append(f"{complaint}: {change}")
+
+    def look(self) -> None:
+        """Complains about a change that the informer has passed by and did not tell."""
+        position, lists = self._informer.resource_version, self._informer.counts["lists"]
+        if position is None or lists != self._lists:
+            self._lists, self._told_up_to = lists, None
+        if position is None:
+            return
+        if self._told_up_to is None:
+            self._told_up_to = int(position)
+        left_out = self._next_to_be_told()
+        if left_out is not None and left_out.number <= int(position):
+            self.complaints.append(f"left out: {left_out}")
+        self._told_up_to = max(self._told_up_to, int(position))
+
+    def _check_that_it_is_next(self, change: Change[Lamp]) -> None:
+        if self._told_up_to is None or not self._is_introduced:
+            return
+        expected = self._next_to_be_told()
+        assert expected is not None, "told before it was"
+        told = None if change.new is None else change.new.metadata.resource_version
+        wanted = str(expected.number) if self._shows(expected) else None
+        assert (change.key, told) == (expected.key, wanted), f"left out: {expected}"
+        self._told_up_to = expected.number
+
+    def _next_to_be_told(self) -> Revision | None:
+        later = self._server.history.after(LAMPS, self._told_up_to or 0)
+        return next(filter(self._has_to_be_told, later), None)
+
+    def _has_to_be_told(self, revision: Revision) -> bool:
+        if self._shows(revision):
+            return bool(revision.data["colour"] != 7)  # what cannot be read is not told of
+        return revision.key in self.replayed
+
+    def _shows(self, revision: Revision) -> bool:
+        return revision.type is not EventType.DELETED and is_shown(
+            revision.data, self._field_selector
+        )
 
     def _check(self, change: Change[Lamp]) -> None:
         uid = change.object.metadata.uid
@@ -370,6 +421,21 @@ class SelectingInformerMachine(InformerMachine):
     field_selector = "colour!=hidden"
 
 
+class HastyServer(FaultyServer):
+    """It tells how things are, and leaves out how they came to be like that."""
+
+    def _news(self, view: View[Any], cursor: int) -> Iterator[WatchEvent[Any]]:
+        last: dict[Key, WatchEvent[Any]] = {}
+        for event in super()._news(view, cursor):
+            assert event.object is not None
+            last[Key.of(event.object)] = event
+        yield from sorted(last.values(), key=lambda event: int(event.resource_version))
+
+
+class HastyMachine(InformerMachine):
+    server_type = HastyServer
+
+
 def thoroughly() -> settings:
     """A few seconds with the house's profile."""
     return settings(max_examples=settings().max_examples * 2, stateful_step_count=40)
@@ -383,3 +449,24 @@ def test_an_informer_of_everything_misses_and_invents_nothing() -> None:
 @pytest.mark.timeout(1800)
 def test_an_informer_with_a_selector_misses_and_invents_nothing() -> None:
     run_state_machine_as_test(SelectingInformerMachine, settings=thoroughly())
+
+
+@pytest.mark.parametrize("end", ["changed again", "gone again"])
+def test_a_change_that_is_left_out_is_noticed(end: str) -> None:
+    machine = HastyMachine()
+    machine.begin(streams=True, objects={"a"})
+    machine.wait(1.0)
+    machine.the_changes_told_are_the_cache()
+    machine.go_down()
+    if end == "changed again":
+        machine.write("a", "red")
+        machine.write("a", "blue")
+    else:
+        machine.recreate("b", "red")
+        machine.delete("b")
+    machine.come_back()
+    machine.wait(5.0)
+    with pytest.raises(AssertionError, match="left out"):
+        machine.the_changes_told_are_the_cache()
+    machine.stop()
+    machine.loop.close()
