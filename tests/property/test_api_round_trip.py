@@ -7,10 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kubevirt.api.definitions import DEFINITIONS
+from kubevirt.api import scheme
+from kubevirt.api.resource import Resource
 from kubevirt.testing.random_objects import objects_of
 
-KINDS = [definition.resource.type for definition in DEFINITIONS]
+KINDS = [each.type for each in vars(scheme).values() if isinstance(each, Resource)]
+"""KubeVirt's, and those of Kubernetes that we touch."""
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

@@ -2,9 +2,9 @@
 
 import asyncio
 import gzip
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import pytest
@@ -15,6 +15,7 @@ from tests.unit.kube.scripted_server import ScriptedServer, refuses, says, shows
 
 from kubevirt.api.meta import ObjectMeta
 from kubevirt.api.resource import Resource
+from kubevirt.api.struct import ATOMIC, NO_ENTRIES, Struct
 from kubevirt.base.errors import Unreachable, UserError
 from kubevirt.kube.access.config import Config
 from kubevirt.kube.client import Client
@@ -258,6 +259,43 @@ async def test_raw_items_say_what_they_are(server: ScriptedServer, client: Clien
 async def test_an_empty_list_may_be_null(server: ScriptedServer, client: Client) -> None:
     server.on("GET", PATH, says({"metadata": {"resourceVersion": "3"}, "items": None}))
     assert (await client.list(LAMPS, "home")).items == []
+
+
+class Shelf(Struct, frozen=True, kw_only=True):
+    """As API types are: absent and empty are one thing."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    lamps: Annotated[tuple[Lamp, ...], ATOMIC] = ()
+    notes: Mapping[str, Any] = NO_ENTRIES
+    colour: str = ""
+    owner: str | None = None
+
+
+SHELVES = LAMPS.read_as(Shelf)
+BARE: dict[str, Any] = {"lamps": None, "notes": None, "colour": None, "owner": None}
+
+
+async def test_what_go_writes_of_an_empty_list_does_not_make_an_object_unreadable(
+    server: ScriptedServer, client: Client
+) -> None:
+    full = a_lamp("full", lamps=[a_lamp("one", watts=None)], notes={"any": [None]}, colour=None)
+    server.on("GET", f"{PATH}/bare", says(a_lamp("bare", **BARE)))
+    server.on("GET", PATH, says(a_page(a_lamp("bare", **BARE), full)))
+    bare = await client.get(SHELVES, "bare", "home")
+    assert (bare.lamps, bare.notes, bare.colour, bare.owner) == ((), {}, "", None)
+    found = await client.list(SHELVES, "home")
+    assert not found.undecodable
+    assert found.items[0] == bare
+    assert found.items[1].lamps[0].watts == 0
+    assert found.items[1].notes == {"any": [None]}, "what is in free data stays as it is"
+
+
+async def test_another_thing_that_does_not_fit_is_not_forgiven_for_a_null(
+    server: ScriptedServer, client: Client
+) -> None:
+    server.on("GET", f"{PATH}/odd", says(a_lamp("odd", lamps=None, colour=7)))
+    with pytest.raises(UndecodableObject, match="colour"):
+        await client.get(SHELVES, "odd", "home")
 
 
 async def test_answers_may_be_compressed(server: ScriptedServer, client: Client) -> None:

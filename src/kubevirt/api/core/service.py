@@ -119,7 +119,7 @@ class EndpointSlice(Struct, frozen=True, kw_only=True):
 
     address_type: str
     api_version: str | None = None
-    endpoints: Annotated[tuple[Endpoint, ...], ATOMIC]
+    endpoints: Annotated[tuple[Endpoint, ...], ATOMIC] = ()
     kind: str | None = None
     metadata: ObjectMeta = ObjectMeta()
     ports: Annotated[tuple[EndpointPort, ...], ATOMIC] = ()

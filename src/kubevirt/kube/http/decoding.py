@@ -15,6 +15,7 @@ from kubevirt.api.meta import ListMeta, ObjectMeta, Status
 from kubevirt.api.resource import Resource
 from kubevirt.base.errors import KubevirtError
 from kubevirt.kube.errors import Expired, Garbled, UndecodableObject, from_status
+from kubevirt.kube.http.nulls import without_nulls
 from kubevirt.kube.source import ObjectList
 from kubevirt.kube.watch import INITIAL_EVENTS_END, EventType, Undecodable, WatchEvent
 
@@ -57,6 +58,9 @@ class _Bookmark(msgspec.Struct):
     metadata: _Progress
 
 
+_OF_NULL = "got `null`"
+"""As msgspec says it."""
+
 _line = msgspec.json.Decoder(_Line)
 _raw_page = msgspec.json.Decoder(_Page[Raw])
 _kind = msgspec.json.Decoder(_Kind)
@@ -76,7 +80,7 @@ class Decoder(Generic[T]):
     def one(self, body: bytes) -> T:
         """The answer to a call about one object."""
         try:
-            return self._one.decode(body)
+            return self._decoded(body)
         except msgspec.ValidationError as error:
             metadata = _identity(body)
             where = f" in namespace {metadata.namespace}" if metadata.namespace else ""
@@ -133,9 +137,18 @@ class Decoder(Generic[T]):
 
     def _attempt(self, raw: Raw) -> T | Undecodable:
         try:
-            return self._one.decode(raw)
+            return self._decoded(raw)
         except ValueError as error:
             return Undecodable(metadata=_identity(raw), error=str(error))
+
+    def _decoded(self, raw: bytes | Raw) -> T:
+        try:
+            return self._one.decode(raw)
+        except msgspec.ValidationError as error:
+            if _OF_NULL not in str(error):
+                raise
+        type_ = self._resource.type
+        return msgspec.convert(without_nulls(msgspec.json.decode(raw), type_), type_)
 
     def _one_by_one(self, body: bytes) -> tuple[list[T], list[Undecodable], ListMeta]:
         try:
