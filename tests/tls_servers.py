@@ -1,5 +1,6 @@
 """A server of a test: when its block ends, nothing of it is left.
 
+    context = tls_servers.context_of(authority.server("lamps", [LOOPBACK]))
     async with tls_servers.serving(runner, context) as port:
         …
 
@@ -14,6 +15,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
+import tempfile
 import weakref
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -22,11 +24,24 @@ from typing import Any
 
 from aiohttp import web
 
+from clusterup import certificates
+
 Runner = web.AppRunner | web.ServerRunner
 
 LOOPBACK = "127.0.0.1"
 _LIMIT_S = 60.0
 """To be gone is a matter of a few turns of the loop, but a machine may stall."""
+
+
+def context_of(pair: certificates.Pair, *, clients: bytes = b"") -> ssl.SSLContext:
+    """What a server shows. With `clients` (PEM) it lets in only whom that authority has signed."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with tempfile.TemporaryDirectory() as folder:
+        context.load_cert_chain(*pair.write(Path(folder), "server"))
+    if clients:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(cadata=clients.decode())
+    return context
 
 
 @asynccontextmanager

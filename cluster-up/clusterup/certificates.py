@@ -112,9 +112,9 @@ class Authority:
         """A client certificate; Kubernetes takes the common name as user, organisations as groups."""
         return self._issue(user, groups, (), validity, [ExtendedKeyUsageOID.CLIENT_AUTH])
 
-    def server(self, name: str, names: Sequence[str]) -> Pair:
+    def server(self, name: str, names: Sequence[str], validity: Validity | None = None) -> Pair:
         """A serving certificate for host names and addresses."""
-        return self._issue(name, (), names, None, [ExtendedKeyUsageOID.SERVER_AUTH])
+        return self._issue(name, (), names, validity, [ExtendedKeyUsageOID.SERVER_AUTH])
 
     def _issue(
         self,

@@ -14,13 +14,11 @@ import base64
 import contextlib
 import json
 import ssl
-import tempfile
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -85,14 +83,7 @@ def bundle(name: str = "hooks") -> str:
 
 
 def serving(names: Sequence[str] = ("127.0.0.1",), signer: str = "hooks") -> ssl.SSLContext:
-    return context_of(authority(signer).server("hook", names))
-
-
-def context_of(pair: certificates.Pair) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with tempfile.TemporaryDirectory() as folder:
-        context.load_cert_chain(*pair.write(Path(folder), "hook"))
-    return context
+    return tls_servers.context_of(authority(signer).server("hook", names))
 
 
 @cache

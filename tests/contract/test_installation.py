@@ -11,8 +11,8 @@ import pytest
 from tests.contract.access import reviewed
 from tests.contract.conftest import Mortal, config_of
 from tests.contract.mortal import MortalCluster, MortalEmbedded
-from tests.unit.kube.pki import Authority
 
+from clusterup.certificates import Authority
 from clusterup.pytest_plugin import session_loop
 from kubevirt.api import crds, scheme
 from kubevirt.base.clock import SystemClock
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.timeout(300)  # hundreds of questions, on a machine tha
 
 Object = dict[str, Any]
 LIMIT_S = 60.0
-AUTHORITY = Authority().pem
+AUTHORITY = Authority.create("kubevirt.io").pair.certificate
 OPTIONS = Options(authority=AUTHORITY)
 RESOURCES = {
     (each.api_version, each.kind): each

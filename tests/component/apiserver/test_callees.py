@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 from aiohttp import web
+from tests import tls_servers
 from tests.contract import hooks
 from tests.contract.hooks import Hook, HookServer
 
@@ -88,7 +89,7 @@ async def test_without_a_bundle_the_machine_decides(
 async def test_a_webhooks_own_certificate_may_be_its_authority(callees: Callees) -> None:
     """As Go believes whatever stands in the bundle."""
     pair = hooks.authority("hooks").server("hook", ["127.0.0.1"])
-    async with hooks.served(hooks.context_of(pair)) as server:
+    async with hooks.served(tls_servers.context_of(pair)) as server:
         server.hooks["/hook"] = Hook()
         assert (await ask(callees, callee(server, authority=pair.certificate))).status == 200
 

@@ -7,15 +7,14 @@ a person runs them, and each has a loop of its own.
 import asyncio
 import json
 import ssl
-import tempfile
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from aiohttp import WSMsgType, web
+from tests import tls_servers
 
 from clusterup import certificates
 
@@ -64,13 +63,7 @@ class StandIn:
         """`front_proxy` has signed the only client that is let in."""
         signer = certificates.Authority.create("stand-in-ca")
         self.authority = signer.pair.certificate
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.verify_mode = ssl.CERT_REQUIRED
-        context.load_verify_locations(cadata=front_proxy.decode())
-        with tempfile.TemporaryDirectory(prefix="virtctl-stand-in-") as folder:
-            context.load_cert_chain(
-                *signer.server("virt-api", [HOST]).write(Path(folder), "server")
-            )
+        context = tls_servers.context_of(signer.server("virt-api", [HOST]), clients=front_proxy)
         ready, over = threading.Event(), threading.Event()
         thread = threading.Thread(target=self._run, args=(context, ready, over))
         thread.start()

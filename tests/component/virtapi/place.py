@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from tests import tls_servers
 
 from clusterup import certificates, ports, processes, waiting
 from clusterup.light import LightCluster
@@ -205,13 +206,8 @@ class Place:
 
     def handler_context(self, name: str = "virt-handler.kubevirt.svc") -> ssl.SSLContext:
         """Of a virt-handler: it lets nobody in but virt-api."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.verify_mode = ssl.CERT_REQUIRED
-        context.load_verify_locations(cadata=self.signer.pair.certificate.decode())
         pair = self.signer.server("virt-handler", [name])
-        with tempfile.TemporaryDirectory() as folder:
-            context.load_cert_chain(*pair.write(Path(folder), "handler"))
-        return context
+        return tls_servers.context_of(pair, clients=self.signer.pair.certificate)
 
     def door_context(self, shown: certificates.Pair | None = None) -> ssl.SSLContext:
         """For whoever comes to virt-api's own port."""

@@ -9,8 +9,6 @@ ws   /apis/GROUP/v1/…/toys/NAME/console    echoes; ends as it is told
 
 import asyncio
 import json
-import ssl
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -70,12 +68,9 @@ class Extension:
     ) -> AsyncIterator["Extension"]:
         """`front_proxy` has signed the only client that is let in."""
         self.authority = self.signer.pair.certificate
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.verify_mode = ssl.CERT_REQUIRED
-        context.load_verify_locations(cadata=front_proxy.decode())
-        with tempfile.TemporaryDirectory(prefix="aggregation-") as folder:
-            pair = self.signer.server("extension", hosts)
-            context.load_cert_chain(*pair.write(Path(folder), "server"))
+        context = tls_servers.context_of(
+            self.signer.server("extension", hosts), clients=front_proxy
+        )
         runner = self._runner()
         async with tls_servers.serving(runner, context, address, self.port) as self.port:
             yield self

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from tests.unit.kube.pki import Authority, Pair
 
+from clusterup.certificates import Authority, Pair
 from kubevirt.api.configuration import KubeVirtConfiguration, TLSConfiguration
 from kubevirt.base.errors import ConfigError
 from kubevirt.components.ground.tls import ClientTls, Files, ServerTls
@@ -18,12 +18,12 @@ HOST = "127.0.0.1"
 
 @pytest.fixture(scope="module")
 def authority() -> Authority:
-    return Authority()
+    return Authority.create("test")
 
 
 @pytest.fixture
 def folder(tmp_path: Path, authority: Authority) -> Path:
-    (tmp_path / "ca.crt").write_bytes(authority.pem)
+    (tmp_path / "ca.crt").write_bytes(authority.pair.certificate)
     return tmp_path
 
 
@@ -63,22 +63,22 @@ async def met(port: int, context: ssl.SSLContext) -> tuple[str, str]:
 async def test_a_renewed_certificate_is_shown_from_the_next_connection_on(
     folder: Path, authority: Authority
 ) -> None:
-    tls = ServerTls(written(folder, "server", authority.issue("first")))
+    tls = ServerTls(written(folder, "server", authority.server("first", [HOST])))
     client = ClientTls(folder / "ca.crt")
     async with serving(tls) as port:
         assert await met(port, client.context()) == ("nobody", "first")
-        written(folder, "server", authority.issue("second"))
+        written(folder, "server", authority.server("second", [HOST]))
         assert await met(port, client.context()) == ("nobody", "second")
 
 
 async def test_while_certificate_and_key_do_not_fit_the_last_good_ones_are_used(
     folder: Path, authority: Authority
 ) -> None:
-    tls = ServerTls(written(folder, "server", authority.issue("first")))
+    tls = ServerTls(written(folder, "server", authority.server("first", [HOST])))
     client = ClientTls(folder / "ca.crt")
     async with serving(tls) as port:
         assert await met(port, client.context()) == ("nobody", "first")
-        second = authority.issue("second")
+        second = authority.server("second", [HOST])
         (folder / "server.crt").write_bytes(second.certificate)
         assert await met(port, client.context()) == ("nobody", "first")
         (folder / "server.key").write_bytes(second.key)
@@ -86,34 +86,36 @@ async def test_while_certificate_and_key_do_not_fit_the_last_good_ones_are_used(
 
 
 async def test_a_client_shows_what_it_has_now(folder: Path, authority: Authority) -> None:
-    tls = ServerTls(written(folder, "server", authority.issue("server")), clients=folder / "ca.crt")
-    client = ClientTls(folder / "ca.crt", written(folder, "client", authority.issue("ann")))
+    tls = ServerTls(
+        written(folder, "server", authority.server("server", [HOST])), clients=folder / "ca.crt"
+    )
+    client = ClientTls(folder / "ca.crt", written(folder, "client", authority.client("ann")))
     async with serving(tls) as port:
         assert await met(port, client.context()) == ("ann", "server")
         assert client.context() is client.context()
-        written(folder, "client", authority.issue("bob"))
+        written(folder, "client", authority.client("bob"))
         assert await met(port, client.context()) == ("bob", "server")
 
 
 async def test_clients_of_a_new_authority_are_let_in_when_the_bundle_has_it(
     folder: Path, authority: Authority
 ) -> None:
-    other, bundle = Authority("another"), folder / "clients.crt"
-    bundle.write_bytes(authority.pem)
-    files = written(folder, "server", authority.issue("server"))
+    other, bundle = Authority.create("another"), folder / "clients.crt"
+    bundle.write_bytes(authority.pair.certificate)
+    files = written(folder, "server", authority.server("server", [HOST]))
     tls = ServerTls(files, clients=bundle, is_demanding=True)
-    client = ClientTls(folder / "ca.crt", written(folder, "client", other.issue("ann")))
+    client = ClientTls(folder / "ca.crt", written(folder, "client", other.client("ann")))
     async with serving(tls) as port:
         with pytest.raises((ssl.SSLError, ConnectionError)):
             await met(port, client.context())
-        bundle.write_bytes(authority.pem + other.pem)
+        bundle.write_bytes(authority.pair.certificate + other.pair.certificate)
         assert await met(port, client.context()) == ("ann", "server")
 
 
 async def test_who_must_show_a_certificate_and_has_none_is_not_let_in(
     folder: Path, authority: Authority
 ) -> None:
-    files = written(folder, "server", authority.issue("server"))
+    files = written(folder, "server", authority.server("server", [HOST]))
     tls = ServerTls(files, clients=folder / "ca.crt", is_demanding=True)
     async with serving(tls) as port:
         with pytest.raises((ssl.SSLError, ConnectionError)):
@@ -123,7 +125,7 @@ async def test_who_must_show_a_certificate_and_has_none_is_not_let_in(
 async def test_the_oldest_protocol_follows_the_configuration(
     folder: Path, authority: Authority
 ) -> None:
-    tls = ServerTls(written(folder, "server", authority.issue("server")))
+    tls = ServerTls(written(folder, "server", authority.server("server", [HOST])))
     client = ClientTls(folder / "ca.crt").context()
     client.maximum_version = ssl.TLSVersion.TLSv1_2
     async with serving(tls) as port:

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 from cryptography.hazmat.primitives import serialization
-from tests.unit.kube.pki import Authority, Pair
+from tests.tls_servers import LOOPBACK, context_of
 from tests.unit.kube.scripted_server import ScriptedServer, refuses, says
 
+from clusterup.certificates import Authority, Pair, Validity
 from kubevirt.api.resource import Resource
 from kubevirt.base.errors import ConfigError, KubevirtError, Unreachable
 from kubevirt.kube.access.certificates import complaint
@@ -31,12 +32,30 @@ LONG_AGO = datetime(2020, 5, 17, 8, 30, tzinfo=UTC)
 
 @pytest.fixture(scope="module")
 def authority() -> Authority:
-    return Authority()
+    return Authority.create("test authority")
 
 
 @pytest.fixture(scope="module")
 def stranger() -> Authority:
-    return Authority("stranger")
+    return Authority.create("stranger")
+
+
+def ca_of(authority: Authority) -> Inline:
+    return Inline(authority.pair.certificate, "ca")
+
+
+def open_to_all(authority: Authority) -> ssl.SSLContext:
+    return context_of(authority.server("server", [LOOPBACK]))
+
+
+def demanding(authority: Authority) -> ssl.SSLContext:
+    """Of a server that lets in only whom its own authority has signed."""
+    own = authority.server("server", [LOOPBACK])
+    return context_of(own, clients=authority.pair.certificate)
+
+
+def a_day_from(moment: datetime) -> Validity:
+    return Validity(moment, moment + timedelta(days=1))
 
 
 async def who(request: web.Request) -> web.StreamResponse:
@@ -79,15 +98,11 @@ async def failure(config: Config) -> KubevirtError:
     return caught.value
 
 
-async def test_a_client_certificate_from_the_configuration_is_shown(
-    authority: Authority, tmp_path: Path
-) -> None:
-    async with serving(authority.server_side(tmp_path, clients=authority)) as server:
+async def test_a_client_certificate_from_the_configuration_is_shown(authority: Authority) -> None:
+    async with serving(demanding(authority)) as server:
         server.on("GET", PATH, who)
         config = Config(
-            server=server.url,
-            ca=Inline(authority.pem, "ca"),
-            credentials=inline(authority.issue("ann")),
+            server=server.url, ca=ca_of(authority), credentials=inline(authority.client("ann"))
         )
         assert await ask(config) == {"user": "ann"}
 
@@ -95,26 +110,24 @@ async def test_a_client_certificate_from_the_configuration_is_shown(
 async def test_rotated_client_certificates_are_used_from_the_next_call_on(
     authority: Authority, tmp_path: Path
 ) -> None:
-    files = authority.issue("first").write(tmp_path, "client")
-    async with serving(authority.server_side(tmp_path, clients=authority)) as server:
+    files = authority.client("first").write(tmp_path, "client")
+    async with serving(demanding(authority)) as server:
         server.on("GET", PATH, who)
-        config = Config(server=server.url, ca=Inline(authority.pem, "ca"), credentials=held(*files))
+        config = Config(server=server.url, ca=ca_of(authority), credentials=held(*files))
         async with Client(config) as client:
             assert await client.get(LAMPS, "hall") == {"user": "first"}
-            authority.issue("second").write(tmp_path, "client")
+            authority.client("second").write(tmp_path, "client")
             assert await client.get(LAMPS, "hall") == {"user": "second"}
 
 
 async def test_half_a_rotation_is_waited_out(authority: Authority, tmp_path: Path) -> None:
-    certificate, key = authority.issue("first").write(tmp_path, "client")
-    async with serving(authority.server_side(tmp_path, clients=authority)) as server:
+    certificate, key = authority.client("first").write(tmp_path, "client")
+    async with serving(demanding(authority)) as server:
         server.on("GET", PATH, who)
-        config = Config(
-            server=server.url, ca=Inline(authority.pem, "ca"), credentials=held(certificate, key)
-        )
+        config = Config(server=server.url, ca=ca_of(authority), credentials=held(certificate, key))
         async with Client(config) as client:
             await client.get(LAMPS, "hall")
-            second = authority.issue("second")
+            second = authority.client("second")
             certificate.write_bytes(second.certificate)
             for _ in range(2):
                 assert await client.get(LAMPS, "hall") == {"user": "first"}
@@ -126,32 +139,32 @@ async def test_a_rotated_authority_is_trusted_from_the_next_connection_on(
     authority: Authority, stranger: Authority, tmp_path: Path
 ) -> None:
     ca = tmp_path / "ca.crt"
-    ca.write_bytes(authority.pem)
+    ca.write_bytes(authority.pair.certificate)
     async with (
-        serving(stranger.server_side(tmp_path)) as server,
+        serving(open_to_all(stranger)) as server,
         Client(Config(server=server.url, ca=File(ca, "cluster CA"))) as client,
     ):
         with pytest.raises(Untrusted):
             await client.get(LAMPS, "hall")
-        ca.write_bytes(authority.pem + stranger.pem)
+        ca.write_bytes(authority.pair.certificate + stranger.pair.certificate)
         assert await client.get(LAMPS, "hall") == {}
         ca.write_bytes(b"half of a fi")
         assert await client.get(LAMPS, "hall") == {}, "what was good stays good"
 
 
 async def test_a_certificate_that_is_no_authority_may_be_trusted_by_itself(
-    authority: Authority, tmp_path: Path
+    authority: Authority,
 ) -> None:
-    leaf = authority.issue("server")
-    async with serving(authority.server_side(tmp_path, leaf)) as server:
+    leaf = authority.server("server", [LOOPBACK])
+    async with serving(context_of(leaf)) as server:
         assert await ask(Config(server=server.url, ca=Inline(leaf.certificate, "ca"))) == {}
 
 
 async def test_an_unknown_authority_is_not_trusted(
-    authority: Authority, stranger: Authority, tmp_path: Path
+    authority: Authority, stranger: Authority
 ) -> None:
-    async with serving(stranger.server_side(tmp_path)) as server:
-        config = Config(server=server.url, ca=Inline(authority.pem, "ca"), origin="/etc/kube")
+    async with serving(open_to_all(stranger)) as server:
+        config = Config(server=server.url, ca=ca_of(authority), origin="/etc/kube")
         error = await failure(config)
         assert isinstance(error, Untrusted)
         assert str(error) == (
@@ -163,11 +176,11 @@ async def test_an_unknown_authority_is_not_trusted(
 
 
 async def test_the_name_in_the_certificate_must_be_the_servers_or_the_one_we_name(
-    authority: Authority, tmp_path: Path
+    authority: Authority,
 ) -> None:
-    pair = authority.issue("server", hosts=("kubernetes", "10.9.8.7"))
-    async with serving(authority.server_side(tmp_path, pair)) as server:
-        config = Config(server=server.url, ca=Inline(authority.pem, "ca"))
+    pair = authority.server("server", ["kubernetes", "10.9.8.7"])
+    async with serving(context_of(pair)) as server:
+        config = Config(server=server.url, ca=ca_of(authority))
         error = await failure(config)
         assert isinstance(error, Untrusted)
         assert "is for another name; correct the address" in str(error)
@@ -184,35 +197,31 @@ async def test_the_name_in_the_certificate_must_be_the_servers_or_the_one_we_nam
     ],
 )
 async def test_a_server_certificate_out_of_its_time_is_not_trusted(
-    authority: Authority, tmp_path: Path, since: datetime, words: str
+    authority: Authority, since: datetime, words: str
 ) -> None:
-    pair = authority.issue("server", since=since)
-    async with serving(authority.server_side(tmp_path, pair)) as server:
-        error = await failure(Config(server=server.url, ca=Inline(authority.pem, "ca")))
+    pair = authority.server("server", [LOOPBACK], a_day_from(since))
+    async with serving(context_of(pair)) as server:
+        error = await failure(Config(server=server.url, ca=ca_of(authority)))
         assert isinstance(error, Untrusted)
         assert f"the certificate of {server.url} {words}" in str(error)
 
 
-async def test_verification_can_be_given_up(authority: Authority, tmp_path: Path) -> None:
-    pair = authority.issue("server", hosts=("elsewhere",), since=LONG_AGO)
-    async with serving(authority.server_side(tmp_path, pair)) as server:
+async def test_verification_can_be_given_up(authority: Authority) -> None:
+    pair = authority.server("server", ["elsewhere"], a_day_from(LONG_AGO))
+    async with serving(context_of(pair)) as server:
         assert await ask(Config(server=server.url, insecure_skip_tls_verify=True)) == {}
 
 
-async def test_an_expired_client_certificate_is_named_with_its_day(
-    authority: Authority, tmp_path: Path
-) -> None:
-    expired = authority.issue("ann", since=LONG_AGO)
+async def test_an_expired_client_certificate_is_named_with_its_day(authority: Authority) -> None:
+    expired = authority.client("ann", validity=a_day_from(LONG_AGO))
     sentence = 'the client certificate of user "ann" expired on 2020-05-18 08:30 UTC; renew it'
     # Some servers hang up on it, kube-apiserver answers 401.
-    async with serving(authority.server_side(tmp_path, clients=authority)) as server:
-        config = Config(
-            server=server.url, ca=Inline(authority.pem, "ca"), credentials=inline(expired)
-        )
+    async with serving(demanding(authority)) as server:
+        config = Config(server=server.url, ca=ca_of(authority), credentials=inline(expired))
         error = await failure(config)
         assert isinstance(error, Untrusted)
         assert sentence in str(error)
-    async with serving(authority.server_side(tmp_path)) as server:
+    async with serving(open_to_all(authority)) as server:
         server.on("GET", PATH, refuses(401, "Unauthorized", "Unauthorized"))
         config = Config(server=server.url, ca=config.ca, credentials=inline(expired))
         error = await failure(config)
@@ -220,14 +229,10 @@ async def test_an_expired_client_certificate_is_named_with_its_day(
         assert sentence in str(error)
 
 
-async def test_a_client_certificate_that_is_not_valid_yet_is_named(
-    authority: Authority, tmp_path: Path
-) -> None:
-    early = authority.issue("ann", since=datetime(2100, 1, 1, tzinfo=UTC))
-    async with serving(authority.server_side(tmp_path, clients=authority)) as server:
-        config = Config(
-            server=server.url, ca=Inline(authority.pem, "ca"), credentials=inline(early)
-        )
+async def test_a_client_certificate_that_is_not_valid_yet_is_named(authority: Authority) -> None:
+    early = authority.client("ann", validity=a_day_from(datetime(2100, 1, 1, tzinfo=UTC)))
+    async with serving(demanding(authority)) as server:
+        config = Config(server=server.url, ca=ca_of(authority), credentials=inline(early))
         assert "is valid only from 2100-01-01 00:00 UTC on" in str(await failure(config))
 
 
@@ -238,18 +243,16 @@ async def test_a_server_that_does_not_speak_tls_is_no_api(authority: Authority) 
         assert "write http://" in str(error)
 
 
-async def test_a_server_that_speaks_tls_hangs_up_on_http(
-    authority: Authority, tmp_path: Path
-) -> None:
-    async with serving(authority.server_side(tmp_path)) as server:
+async def test_a_server_that_speaks_tls_hangs_up_on_http(authority: Authority) -> None:
+    async with serving(open_to_all(authority)) as server:
         error = await failure(Config(server=server.url.replace("https:", "http:")))
         assert isinstance(error, Unreachable)
 
 
 async def test_a_refused_client_certificate_is_told_in_the_servers_words(
-    authority: Authority, stranger: Authority, tmp_path: Path
+    authority: Authority, stranger: Authority
 ) -> None:
-    context = authority.server_side(tmp_path, clients=authority)
+    context = demanding(authority)
     context.maximum_version = ssl.TLSVersion.TLSv1_2  # it refuses while the client still listens
 
     def refuse_one(listening: socket.socket) -> None:
@@ -261,8 +264,8 @@ async def test_a_refused_client_certificate_is_told_in_the_servers_words(
     with socket.create_server(("127.0.0.1", 0)) as listening:
         config = Config(
             server=f"https://127.0.0.1:{listening.getsockname()[1]}",
-            ca=Inline(authority.pem, "ca"),
-            credentials=inline(stranger.issue("ann")),
+            ca=ca_of(authority),
+            credentials=inline(stranger.client("ann")),
             origin="/etc/kube",
         )
         async with asyncio.TaskGroup() as group:
@@ -275,7 +278,7 @@ async def test_a_refused_client_certificate_is_told_in_the_servers_words(
 
 async def test_what_is_no_certificate_is_never_loaded(authority: Authority) -> None:
     assert complaint(b"no PEM", datetime.now(UTC)) == "is not a PEM certificate"
-    assert complaint(authority.pem, datetime.now(UTC)) == ""
+    assert complaint(authority.pair.certificate, datetime.now(UTC)) == ""
 
 
 def encrypted(pair: Pair) -> bytes:
@@ -288,8 +291,8 @@ def encrypted(pair: Pair) -> bytes:
 
 
 async def test_material_that_cannot_be_used_is_named_and_not_shown(authority: Authority) -> None:
-    ann, bob = authority.issue("ann"), authority.issue("bob")
-    ca = Inline(authority.pem, "ca")
+    ann, bob = authority.client("ann"), authority.client("bob")
+    ca = ca_of(authority)
     server = "https://127.0.0.1:1"
     for config, words in [
         (

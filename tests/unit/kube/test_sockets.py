@@ -8,12 +8,12 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import aclosing, contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.kube.pki import Authority
+from tests import tls_servers
 
+from clusterup.certificates import Authority
 from kubevirt.api.resource import Resource
 from kubevirt.base.clock import SystemClock
 from kubevirt.kube.access.config import Config
@@ -64,13 +64,12 @@ async def watch_one_event(config: Config) -> str:
     return event.resource_version
 
 
-def test_a_program_that_ends_in_the_middle_of_a_watch_leaves_no_socket(tmp_path: Path) -> None:
-    authority = Authority()
-    tls = authority.server_side(tmp_path, authority.issue("server"))
+def test_a_program_that_ends_in_the_middle_of_a_watch_leaves_no_socket() -> None:
+    authority = Authority.create("test")
+    tls = tls_servers.context_of(authority.server("server", ["127.0.0.1"]))
     with a_server_that_never_says_goodbye(tls) as port:
-        config = Config(
-            server=f"https://127.0.0.1:{port}", ca=Inline(authority.pem, "the authority")
-        )
+        ca = Inline(authority.pair.certificate, "the authority")
+        config = Config(server=f"https://127.0.0.1:{port}", ca=ca)
         with warnings.catch_warnings(record=True) as complaints:
             warnings.simplefilter("always", ResourceWarning)
             # Its own loop, which ends as soon as the client is closed.

@@ -23,11 +23,9 @@ Guest = Callable[[int], socket.socket]
 
 
 @pytest.fixture(scope="session")
-def context(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
+def context() -> ssl.SSLContext:
     pair = certificates.Authority.create("test").server("test", [LOOPBACK])
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made.load_cert_chain(*pair.write(tmp_path_factory.mktemp("pki"), "server"))
-    return made
+    return tls_servers.context_of(pair)
 
 
 async def greet(request: web.BaseRequest) -> web.StreamResponse:
