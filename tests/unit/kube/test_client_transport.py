@@ -238,6 +238,30 @@ async def test_refused_credentials_are_renewed_once(server: ScriptedServer) -> N
     assert server.last.headers["Authorization"] == "Bearer new"
 
 
+async def test_a_slow_refusal_leaves_the_second_try_what_is_left_of_the_calls_time(
+    server: ScriptedServer, hasty: HastyClock
+) -> None:
+    """A server that took a minute to refuse a token had another one to answer the new token."""
+    hang = asyncio.Event()
+
+    async def refuses_slowly(request: web.Request) -> web.StreamResponse:
+        await hasty.sleep(60)
+        return web.json_response({"kind": "Status", "code": 401}, status=401)
+
+    async def hangs(request: web.Request) -> web.StreamResponse:
+        await hang.wait()
+        return web.Response()
+
+    server.on("GET", HALL, refuses_slowly, hangs)
+    config = Config(server=server.url, credentials=Renewing("old", "new"))
+    async with Client(config, clock=hasty, limits=Limits(call_s=60.2)) as client:
+        with pytest.raises(Unreachable, match=r"within 60\.2 s"):
+            async with asyncio.timeout(30):
+                await client.get(LAMPS, "hall", "home")
+    assert len(server.seen) == 2
+    hang.set()
+
+
 @pytest.mark.parametrize("tokens", [["one"], ["one", "two", "three"]])
 async def test_credentials_that_stay_refused_are_reported_without_being_shown(
     server: ScriptedServer, tokens: list[str]

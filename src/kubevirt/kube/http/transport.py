@@ -2,7 +2,8 @@
 
 What a caller can rely on:
 
-- Every call ends: with an answer, or with an error of the house within `Limits.call_s`.
+- Every call ends: with an answer, or with an error of the house within `Limits.call_s`, second tries included. What
+  it takes to find credentials is not counted.
 - Credentials and certificates are those on disk at the moment of the request. A 401 makes them be
   fetched anew once.
 - A request that the server put off (429 or 503 with Retry-After) is made again when it said, if that
@@ -146,6 +147,7 @@ class Transport:
                 async with self._limited(request, left_s):
                     return await attempt(identity)
             except Unauthorized as error:
+                left_s -= self.clock.monotonic() - began
                 if renewed or not await self.config.credentials.renew(identity, self.clock):
                     raise self._not_let_in(error, identity) from None
                 renewed = True
