@@ -118,6 +118,45 @@ def test_missing_network_plugins_are_named_with_their_package(
         preflight._check_plugins()
 
 
+@pytest.mark.skipif(
+    os.geteuid() != 0, reason="run as root, so that a view of the machine can be changed"
+)
+@pytest.mark.parametrize(
+    ("change", "refusal", "way_out"),
+    [
+        (
+            "umount --lazy --all --types cgroup,cgroup2",
+            "no cgroup controller cpu, memory, pids mounted",
+            "mount the cgroup file systems",
+        ),
+        (
+            "grep -vw overlay /proc/filesystems >known && mount --bind known /proc/filesystems",
+            "the kernel knows no overlay file system",
+            "run `modprobe overlay`",
+        ),
+        (
+            (
+                "mount -t tmpfs -o size=8g none /mnt && mkdir /mnt/upper /mnt/work && mount -t overlay"
+                " -o lowerdir=$PWD,upperdir=/mnt/upper,workdir=/mnt/work none $PWD"
+            ),
+            "lies on an overlay file system",
+            "with KUBEVIRT_CLUSTER_UP_HOME",
+        ),
+    ],
+    ids=["cgroups", "overlay", "disk"],
+)
+async def test_a_machine_that_cannot_run_pods_is_refused(
+    whole_programs: None, environment: dict[str, str], change: str, refusal: str, way_out: str
+) -> None:
+    # In a namespace whose mounts are its own: nobody else sees the change.
+    script = f'cd "$KUBEVIRT_CLUSTER_UP_HOME" && {change} && exec "$@"'
+    outcome = await say("up.sh", environment, "unshare", "--mount", "sh", "-c", script, "sh")
+    assert outcome.code == 1
+    assert refusal in outcome.stderr
+    assert way_out in outcome.stderr
+    assert len(outcome.stderr.splitlines()) == 1
+
+
 def test_too_little_room_for_a_cluster_is_said_in_numbers(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
