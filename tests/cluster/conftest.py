@@ -16,7 +16,16 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from tests.cluster.support import LIMIT_S, SCRIPTS, TOOLS, Provider, make_provider, tools_image
+from tests.cluster.support import (
+    LIMIT_S,
+    SCRIPTS,
+    TOOLS,
+    Provider,
+    bring_down,
+    kernel_settings,
+    make_provider,
+    tools_image,
+)
 
 from clusterup import binaries, cluster, errors, images, preflight, settings, waiting
 from clusterup.pytest_plugin import session_loop
@@ -66,7 +75,10 @@ def provider(whole_programs: None, tmp_path: Path) -> Iterator[Provider]:
 
 @pytest.fixture(scope="session")
 def two_nodes(whole_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
-    """A cluster of two nodes with the test image in its registry, for the whole session."""
+    """A cluster of two nodes with the test image in its registry, for the whole session; and after all that its
+    pods have done, nothing left of it.
+    """
+    before = kernel_settings()
     one = make_provider(tmp_path_factory.mktemp("cluster"), nodes=2)
     with session_loop() as loop:
         try:
@@ -76,8 +88,7 @@ def two_nodes(whole_programs: None, tmp_path_factory: pytest.TempPathFactory) ->
             loop.run(images.push(registry, TOOLS, tools_image()))
             yield one
         finally:
-            outcome = loop.run(one.run("down.sh"))
-            assert outcome.code == 0, outcome.stderr
+            loop.run(bring_down(one, before))
 
 
 @pytest.fixture(scope="session")

@@ -7,12 +7,12 @@ import os
 import shutil
 import subprocess
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from clusterup import binaries, cgroups, images, processes, settings, waiting
+from clusterup import binaries, cgroups, errors, images, processes, settings, waiting
 
 SCRIPTS = settings.PROVIDERS
 LIMIT_S = 400.0
@@ -150,13 +150,47 @@ def service(namespace: str, name: str, **spec: Any) -> dict[str, Any]:
     }
 
 
-def leftovers(provider: Provider) -> list[str]:
-    """Everything that is still on this machine of one cluster."""
+async def bring_down(provider: Provider, before: Mapping[str, str]) -> None:
+    """Stop a cluster, and find nothing of it or of its pods on the machine, whose kernel is set as it was before."""
+    had = namespaces(provider)
+    outcome = await provider.run("down.sh")
+    assert outcome.code == 0, outcome.stderr
+    await until_nothing_is_left(provider, had)
+    # Some may have come meanwhile, with a module of the kernel that somebody needed.
+    assert before.items() <= kernel_settings().items()
+
+
+async def until_nothing_is_left(provider: Provider, had: Collection[str] = ()) -> None:
+    """Wait a moment: orphans are reaped by the machine's first process when it gets to it."""
+
+    async def nothing() -> bool:
+        return leftovers(provider, had) == []
+
+    try:
+        await waiting.until(nothing, limit_s=60, what="the machine is clean", every_s=0.2)
+    except errors.Broken:
+        assert leftovers(provider, had) == []
+        raise
+
+
+def namespaces(provider: Provider) -> frozenset[str]:
+    """Those of all that runs in a cluster, pods included, but for the machine's own: `net:[4026532001]`."""
+    processes_of_it = cgroups.Tree(provider.name).processes()
+    return frozenset(
+        name for pid in processes_of_it for name in _namespaces(str(pid))
+    ) - _namespaces("self")
+
+
+def leftovers(provider: Provider, had: Collection[str] = ()) -> list[str]:
+    """Everything that is still on this machine of one cluster; `had` are the namespaces in which it was."""
     mark = provider.name.encode()
     found = [f"folder {path}" for path in (provider.home,) if path.exists()]
     for entry in Path("/proc").iterdir():
         try:
-            if entry.name.isdigit() and mark in (entry / "cmdline").read_bytes():
+            if entry.name.isdigit() and (
+                mark in (entry / "cmdline").read_bytes()
+                or not _namespaces(entry.name).isdisjoint(had)
+            ):
                 found.append(f"process {(entry / 'cmdline').read_bytes()!r}")
         except OSError:
             continue
@@ -167,7 +201,9 @@ def leftovers(provider: Provider) -> list[str]:
     links = json.loads(_output("ip", "-json", "link"))
     found += [f"link {one['ifname']}" for one in links if provider.name in one.get("ifalias", "")]
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
-    found += [f"mount {line}" for line in mounts if provider.name in line]
+    # A namespace that is mounted lives on without a process.
+    signs = (provider.name, *had)
+    found += [f"mount {line}" for line in mounts if any(sign in line for sign in signs)]
     found += [
         # By its own name: an embedded home of somebody else has a table here too.
         f"nft {line}"
@@ -175,6 +211,14 @@ def leftovers(provider: Provider) -> list[str]:
         if "kube-proxy" in line
     ]
     return found
+
+
+def _namespaces(pid: str) -> frozenset[str]:
+    """Of a process; none if it has ended."""
+    try:
+        return frozenset(str(each.readlink()) for each in Path("/proc", pid, "ns").iterdir())
+    except OSError:
+        return frozenset()
 
 
 def _output(*argv: str) -> str:

@@ -8,24 +8,20 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.cluster.support import LIMIT_S, SCRIPTS, Provider, kernel_settings, leftovers
+from tests.cluster.support import (
+    LIMIT_S,
+    SCRIPTS,
+    Provider,
+    bring_down,
+    kernel_settings,
+    leftovers,
+    namespaces,
+    until_nothing_is_left,
+)
 
-from clusterup import binaries, cluster, settings, waiting
+from clusterup import binaries, cluster, settings
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1200)]
-
-
-async def until_nothing_is_left(provider: Provider) -> None:
-    """Wait a moment: orphans are reaped by the machine's first process when it gets to it."""
-
-    async def nothing() -> bool:
-        return leftovers(provider) == []
-
-    try:
-        await waiting.until(nothing, limit_s=60, what="the machine is clean", every_s=0.2)
-    except Exception:
-        assert leftovers(provider) == []
-        raise
 
 
 async def test_a_cluster_that_was_stopped_leaves_nothing(provider: Provider) -> None:
@@ -33,11 +29,9 @@ async def test_a_cluster_that_was_stopped_leaves_nothing(provider: Provider) -> 
     outcome = await provider.run("up.sh")
     assert outcome.code == 0, outcome.stderr
     assert len(leftovers(provider)) > 10
+    assert {each.partition(":")[0] for each in namespaces(provider)} >= {"ipc", "mnt", "net", "pid"}
     assert kernel_settings() == before
-    outcome = await provider.run("down.sh")
-    assert outcome.code == 0, outcome.stderr
-    await until_nothing_is_left(provider)
-    assert kernel_settings() == before
+    await bring_down(provider, before)
 
 
 async def begin(provider: Provider, step: str) -> asyncio.subprocess.Process:

@@ -1,19 +1,22 @@
 """Real Kubernetes as the home under test: the provider k8s-1.34 of cluster-up, with two nodes."""
 
 import hashlib
+import json
 import os
 import subprocess
 from pathlib import Path
 
+from tests.cluster.support import Provider, bring_down, kernel_settings
 from tests.pods.home import KUBERNETES, SPARE, Home
 
-from clusterup import binaries, cluster, errors, images, preflight, processes, settings, state
+from clusterup import binaries, cluster, errors, images, preflight, settings, state
 from clusterup.pytest_plugin import session_loop
 
 IMAGE = "kubevirt.io/built-in"
 DISK_IMAGE = "kubevirt.io/disk:1"
 _WANTED = (*cluster.PROGRAMS, "probe")
-_LIMIT_S = 300.0
+_BEFORE = "kernel-settings.json"
+"""As this machine had them before the cluster."""
 
 
 def why_not(folder: Path) -> str:
@@ -28,14 +31,17 @@ def why_not(folder: Path) -> str:
 
 
 def start(folder: Path) -> Home:
+    (folder / _BEFORE).write_text(json.dumps(kernel_settings()))
+    one = _provider(folder)
     with session_loop() as loop:
-        loop.run(_script(folder, "up.sh"))
-        found = state.read(folder / _name(folder))
+        outcome = loop.run(one.run("up.sh"))
+        assert outcome.code == 0, outcome.stderr
+        found = state.read(one.home)
         assert found is not None
         loop.run(images.push(found.registry, IMAGE, _tools()))
         disk = images.build({"disk/disk.img": images.File(b"a disk\n", mode=0o644)}, ["/none"])
         loop.run(images.push(found.registry, DISK_IMAGE, disk))
-        loop.run(_script(folder, "kubectl.sh", "taint", "node", "node02", f"{SPARE}=:NoSchedule"))
+        loop.run(one.kubectl("taint", "node", "node02", f"{SPARE}=:NoSchedule"))
     return Home(
         name=KUBERNETES,
         folder=str(folder),
@@ -49,8 +55,9 @@ def start(folder: Path) -> Home:
 
 
 def stop(folder: Path) -> None:
+    """Nothing is left of it, whatever the pods of all the tests have done."""
     with session_loop() as loop:
-        loop.run(_script(folder, "down.sh"))
+        loop.run(bring_down(_provider(folder), json.loads((folder / _BEFORE).read_text())))
 
 
 def _tools() -> images.Image:
@@ -78,8 +85,8 @@ def _name(folder: Path) -> str:
     return f"pods-{hashlib.sha256(folder.name.encode()).hexdigest()[:8]}"
 
 
-async def _script(folder: Path, script: str, *words: str) -> None:
-    """One of cluster-up's, as a person calls it."""
+def _provider(folder: Path) -> Provider:
+    """cluster-up's scripts, as a person calls them."""
     environment = {
         **os.environ,
         "KUBE_PROVIDER": settings.KUBERNETES,
@@ -87,4 +94,4 @@ async def _script(folder: Path, script: str, *words: str) -> None:
         "KUBEVIRT_CLUSTER_UP_HOME": str(folder),
         "KUBEVIRT_NUM_NODES": "2",
     }
-    await processes.run(settings.PROVIDERS / script, *words, limit_s=_LIMIT_S, env=environment)
+    return Provider(environment, _name(folder))
