@@ -1,11 +1,11 @@
 """Clones ConfigMaps labelled `clone=yes` into another namespace: python clone.py FROM TO."""
 
-import asyncio
 import os
 import sys
 
 from kubevirt.api.scheme import CONFIG_MAPS
 from kubevirt.base.clock import SystemClock
+from kubevirt.base.tasks import first_of, run
 from kubevirt.kube.access import default_config
 from kubevirt.kube.client import Client
 from kubevirt.kube.controller import DONE, Controller, Result
@@ -16,7 +16,7 @@ from kubevirt.kube.patches import Apply
 
 async def clone(source: str, target: str) -> None:
     clock, me = SystemClock(), "clone-example"
-    async with Client(default_config.find(os.environ)) as client, asyncio.TaskGroup() as tasks:
+    async with Client(default_config.find(os.environ)) as client:
         maps = Informer(client, CONFIG_MAPS, clock=clock, label_selector="clone=yes")
 
         async def reconcile(name: str) -> Result:
@@ -30,9 +30,10 @@ async def clone(source: str, target: str) -> None:
 
         controller = Controller(me, reconcile, clock=clock)
         controller.watch(maps, lambda change: [change.key.name])
-        tasks.create_task(maps.run())
-        tasks.create_task(controller.run())
+        await first_of(maps.run(), controller.run())
 
 
 if __name__ == "__main__":
-    asyncio.run(clone(*sys.argv[1:3]))
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    run(clone(*sys.argv[1:]))

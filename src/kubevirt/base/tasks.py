@@ -2,15 +2,30 @@
 
 `create_task` outside a TaskGroup is how background work gets lost; here are the three shapes that
 the house needs instead: work that runs beside a body (`background`), work that ends with the first
-that finishes (`first_of`), and a door that others wait at (`Latch`).
+that finishes (`first_of`), and a door that others wait at (`Latch`). `run` is for the first of them all: a
+program that a person starts.
 """
 
 import asyncio
+import signal
+import sys
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, TypeVar
 
+from kubevirt.base.errors import KubevirtError
+
 T = TypeVar("T")
+
+
+def run(program: Coroutine[Any, Any, object]) -> None:
+    """A whole program. What is raised on purpose ends it with its sentence and code 1, ^C without a word."""
+    try:
+        asyncio.run(program)
+    except KubevirtError as error:
+        sys.exit(str(error))
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
 
 
 @asynccontextmanager

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from kubevirt.base.clock import Clock
-from kubevirt.base.tasks import Latch, background, first_of
+from kubevirt.base.errors import ConfigError
+from kubevirt.base.tasks import Latch, background, first_of, run
 
 pytestmark = pytest.mark.virtual_time
 
@@ -142,3 +143,29 @@ async def test_a_latch_lets_everyone_through_once_open_and_stays_open(clock: Clo
         latch.open()
     assert (open_at_first, latch.is_open) == (False, True)
     await latch.wait()
+
+
+def test_a_program_ends_with_the_sentence_of_its_error() -> None:
+    async def program() -> None:
+        raise ConfigError("there is no lamp; buy one")
+
+    with pytest.raises(SystemExit) as ended:
+        run(program())
+    assert ended.value.code == "there is no lamp; buy one"
+
+
+def test_a_bug_of_a_program_is_not_hidden() -> None:
+    async def program() -> None:
+        raise BrokenPumpError
+
+    with pytest.raises(BrokenPumpError):
+        run(program())
+
+
+def test_an_interrupted_program_ends_without_a_word() -> None:
+    async def program() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(SystemExit) as ended:
+        run(program())
+    assert ended.value.code == 130
