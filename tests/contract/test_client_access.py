@@ -12,7 +12,6 @@ from clusterup.certificates import Validity
 from kubevirt.base.errors import Unreachable
 from kubevirt.kube.access.config import Config, Impersonation
 from kubevirt.kube.access.credentials import HeldCredentials
-from kubevirt.kube.access.material import Inline
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import Forbidden, Unauthorized, Untrusted
 
@@ -70,13 +69,6 @@ async def test_a_name_can_be_given_for_the_certificate(server: Server) -> None:
     await ask(replace(config, tls_server_name="kubernetes.default.svc"))
     with pytest.raises(Untrusted, match="is for another name"):
         await ask(replace(config, tls_server_name="elsewhere.example"))
-
-
-async def test_nobody_is_told_to_log_in(server: Server) -> None:
-    config = config_of(server.kubeconfig)
-    token = HeldCredentials(token=Inline(b"x.y.z", "token"))
-    with pytest.raises(Unauthorized, match="does not accept the credentials"):
-        await ask(replace(config, credentials=token))
 
 
 async def test_a_client_outlives_its_server(mortal: Mortal) -> None:

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.contract.conftest import NAMESPACES, Mortal, config_of
+from tests.contract.conftest import NAMESPACES, Mortal, Server, config_of
+from tests.contract.counted_way import counted_way
 from tests.contract.forgetting import until_forgotten
 from tests.contract.lamps import CONFIG_MAPS, TYPED_CONFIG_MAPS, a_config_map, a_lamp
 
@@ -130,12 +132,20 @@ async def test_all_namespaces_and_kinds_without_namespaces_are_listed(
     assert namespace in names
 
 
-async def test_a_long_list_comes_compressed(client: Client, namespace: str) -> None:
+async def test_a_long_list_comes_compressed(client: Client, namespace: str, server: Server) -> None:
     for number in range(3):
         filling = {"data": {str(n): "x" * 1000 for n in range(200)}}
         await client.create(CONFIG_MAPS, {**a_config_map(f"big-{number}"), **filling}, namespace)
-    found = await client.list(TYPED_CONFIG_MAPS, namespace)
-    assert sum(len("".join(each.data.values())) for each in found.items) >= 600_000
+    received = []
+    for is_plain in (False, True):
+        asking = replace(config_of(server.kubeconfig), disable_compression=is_plain)
+        async with counted_way(asking) as way, Client(way.config) as other:
+            found = await other.list(TYPED_CONFIG_MAPS, namespace)
+            assert sum(len("".join(each.data.values())) for each in found.items) >= 600_000
+            received.append(way.received)
+    compressed, plain = received
+    assert plain >= 600_000
+    assert compressed < plain / 10
 
 
 async def test_a_version_of_the_future_is_waited_for_and_then_given_up(
