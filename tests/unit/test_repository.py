@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -51,8 +52,15 @@ def test_every_suite_is_told_of() -> None:
 
 
 def test_every_lint_exception_has_its_reason() -> None:
+    """Beside it; several that stand in one line share one."""
     text = (ROOT / "pyproject.toml").read_text()
+    lint = tomllib.loads(text)["tool"]["ruff"]["lint"]
+    exceptions = [*lint["ignore"], *chain.from_iterable(lint["per-file-ignores"].values())]
     section = text.split("[tool.ruff.lint]")[1].split("[tool.ruff.lint.pylint]")[0]
-    entries = [line for line in section.splitlines() if re.match(r'\s+"[A-Z]+\d*",', line)]
-    assert entries
-    assert [line for line in entries if "#" not in line] == []
+    entries = [
+        (code, line, reason.strip())
+        for line, _, reason in (each.partition("#") for each in section.splitlines())
+        for code in re.findall(r'"([A-Z]+\d*)"', line.partition("select =")[0])
+    ]
+    assert sorted(code for code, _, _ in entries) == sorted(exceptions)
+    assert [(code, line) for code, line, reason in entries if not reason] == []
