@@ -19,7 +19,7 @@ step "import-linter" $bin/lint-imports >/dev/null || { $bin/lint-imports; exit 1
 # shellcheck disable=SC2046  # file names in this repository have no spaces
 step "codespell" $bin/codespell $(git ls-files)
 # shellcheck disable=SC2046
-step "shellcheck" shellcheck $(git ls-files '*.sh') $(git grep -l '^#!/bin/sh' -- guest/root .ci)
+step "shellcheck" shellcheck $(git ls-files '*.sh') $(git grep -lE '^#!.*[/ ](ba)?sh$' -- guest/root .ci)
 step "generated files" $bin/python -m kubevirt.api.generate --check
 step "generated messages" $bin/python scripts/stubs.py --check
 status=0

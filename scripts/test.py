@@ -71,7 +71,6 @@ KNOWN = (
         waits=1,
     ),
     Suite("component", programs=["--light"], options=["--dist=loadgroup"], waits=1),
-    Suite("sim"),
     Suite("guest", waits=1),
     Suite("pods", programs=["--light"], needs_root=True, options=["--home=embedded"], waits=1),
     Suite(
