@@ -7,8 +7,8 @@
 Kubernetes counts in billionths, so a quantity here is a whole number of them, never a float. It
 remembers how it was written (`1024Mi` is binary, `1G` decimal, `1e9` an exponent) and is shown in
 that format's canonical form: no fraction, the largest unit that needs none. The rules, the error
-texts and the odd corners are those of `k8s.io/apimachinery/pkg/api/resource`; its answers to a few
-thousand inputs are the golden file of the tests.
+texts and the odd corners are those of `k8s.io/apimachinery/pkg/api/resource`; its answers to some
+hundred inputs are the golden file of the tests.
 
 Three differences are on purpose, and each concerns numbers that Kubernetes itself gets wrong:
 `value()` is exact where Go's int64 would overflow and rounds negative numbers away from zero always;
