@@ -1,33 +1,41 @@
-"""The few calls to an API server that bringing up a cluster itself needs.
+"""The few calls to an API server that bringing up a cluster itself needs, by the house's own client.
 
-A session is opened per call: these calls are rare, and so nothing here belongs to an event loop.
+One is opened per call: these calls are rare, and so nothing here belongs to an event loop.
 """
 
-import ssl
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import aiohttp
+import msgspec
 
-from clusterup import certificates, errors
+from clusterup import errors
+from kubevirt.api import scheme
+from kubevirt.base.errors import KubevirtError
+from kubevirt.kube.access import kubeconfig
+from kubevirt.kube.client import Client
+from kubevirt.kube.http.request import JSON, Limits
+from kubevirt.kube.patches import Apply, MergePatch
 
-_LIMIT = aiohttp.ClientTimeout(total=60, connect=30)
+_LIMITS = Limits(call_s=60, connect_s=30)
 """Busy machines take seconds for a TLS handshake."""
-_APPLY = "application/apply-patch+yaml"
-_MERGE = "application/merge-patch+json"
+_MANAGER = "cluster-up"
+_APPLIED = {
+    (each.api_version, each.kind): each.raw
+    for each in (
+        scheme.CLUSTER_ROLES,
+        scheme.CLUSTER_ROLE_BINDINGS,
+        scheme.SERVICES,
+        scheme.ENDPOINT_SLICES,
+    )
+}
 
 
 class Api:
-    """An API server, spoken to as one user."""
+    """An API server, spoken to as the one whose kubeconfig it is."""
 
-    def __init__(
-        self, url: str, *, authority: Path, client: certificates.Pair, folder: Path
-    ) -> None:
-        self.url = url
-        self._tls = ssl.create_default_context(cafile=str(authority))
-        # The ssl module reads certificates from files only.
-        self._tls.load_cert_chain(*client.write(folder, "api-client"))
+    def __init__(self, config: Path) -> None:
+        self._config = config
 
     async def is_ready(self) -> bool:
         """Ready by its own words, and by a read that goes through to the store: `readyz` keeps
@@ -36,7 +44,12 @@ class Api:
         return await self.exists("/readyz") and await self.exists("/api/v1/namespaces/kube-system")
 
     async def exists(self, path: str) -> bool:
-        return await self._status(path) == 200
+        try:
+            async with self._client() as client:
+                await client.raw("GET", path)
+        except KubevirtError:
+            return False
+        return True
 
     async def get(self, path: str) -> dict[str, Any]:
         return await self._json("GET", path, None)
@@ -44,58 +57,32 @@ class Api:
     async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         return await self._json("POST", path, body)
 
+    async def merge(self, path: str, patch: Mapping[str, Any]) -> None:
+        await self._json("PATCH", path, patch, MergePatch.content_type)
+
     async def apply(self, thing: Mapping[str, Any]) -> None:
         """Create an object or bring it to what is given (server-side apply)."""
-        path = f"{object_path(thing)}?fieldManager=cluster-up&force=true"
-        await self._json("PATCH", path, thing, content_type=_APPLY)
-
-    async def merge(self, path: str, patch: Mapping[str, Any]) -> None:
-        await self._json("PATCH", path, patch, content_type=_MERGE)
-
-    async def _status(self, path: str) -> int | None:
-        """The code of the answer, or nothing when there is none."""
+        resource = _APPLIED[thing["apiVersion"], thing["kind"]]
+        name, namespace = thing["metadata"]["name"], thing["metadata"].get("namespace")
         try:
-            async with self._session() as session, session.get(path) as answer:
-                return answer.status
-        except (aiohttp.ClientError, TimeoutError):
-            return None
+            async with self._client() as client:
+                await client.patch(
+                    resource, name, Apply(thing), namespace, field_manager=_MANAGER, force=True
+                )
+        except KubevirtError as error:
+            raise errors.Broken(f"{thing['kind']} {name} cannot be applied: {error}") from error
 
     async def _json(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None,
-        *,
-        content_type: str = "application/json",
+        self, method: str, path: str, body: Mapping[str, Any] | None, content_type: str = JSON
     ) -> dict[str, Any]:
-        headers = {"Content-Type": content_type}
         try:
-            async with (
-                self._session() as session,
-                session.request(method, path, json=body, headers=headers) as answer,
-            ):
-                content: dict[str, Any] = await answer.json()
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise errors.Broken(f"{self.url} does not answer {method} {path}: {error!r}") from error
-        if not answer.ok:
-            raise errors.Broken(f"{method} {path}: {content.get('message', answer.status)}")
+            async with self._client() as client:
+                answer = await client.raw(method, path, body, content_type=content_type)
+        except KubevirtError as error:
+            raise errors.Broken(f"{method} {path}: {error}") from error
+        content: dict[str, Any] = msgspec.json.decode(answer)
         return content
 
-    def _session(self) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            self.url,
-            timeout=_LIMIT,
-            # Not `force_close`: such a connection is closed behind the back of the session, whose own
-            # close waits for none of it.
-            connector=aiohttp.TCPConnector(ssl=self._tls),
-            trust_env=False,
-        )
-
-
-def object_path(thing: Mapping[str, Any]) -> str:
-    """Where an object lives. The plural is guessed by its rule, which holds for the kinds we have."""
-    version, metadata = thing["apiVersion"], thing["metadata"]
-    prefix = f"/apis/{version}" if "/" in version else f"/api/{version}"
-    if namespace := metadata.get("namespace"):
-        prefix += f"/namespaces/{namespace}"
-    return f"{prefix}/{thing['kind'].lower()}s/{metadata['name']}"
+    def _client(self) -> Client:
+        # Without an environment: whoever has a proxy there has it for elsewhere.
+        return Client(kubeconfig.load([self._config], {}), limits=_LIMITS)

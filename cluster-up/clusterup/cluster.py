@@ -207,16 +207,14 @@ class Cluster:
         )
 
     def _write_admin(self, plane: controlplane.ControlPlane) -> api.Api:
-        client = plane.trust.authority().client(_ADMIN, [pki.ADMIN_GROUP])
-        authority = plane.trust.ca_file
-        kubeconfigs.with_certificate(
+        config = kubeconfigs.with_certificate(
             self._home / "kubeconfig",
             server=plane.url,
-            authority=authority.read_bytes(),
-            client=client,
+            authority=plane.trust.ca_file.read_bytes(),
+            client=plane.trust.authority().client(_ADMIN, [pki.ADMIN_GROUP]),
         )
         (self._home / "kubectl").symlink_to(self._programs.path("kubectl"))
-        return api.Api(plane.url, authority=authority, client=client, folder=plane.trust.folder)
+        return api.Api(config)
 
     async def _make_machines(
         self, plan: network.Plan, control: machines.Machine, all_nodes: list[nodes.Node]

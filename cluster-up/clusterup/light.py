@@ -17,18 +17,17 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from clusterup import (
-    api,
     binaries,
-    certificates,
     controlplane,
     errors,
     kubeconfigs,
+    people,
     pki,
     ports,
     processes,
@@ -44,7 +43,7 @@ _HEAP = {"GOGC": "off", "GOMEMLIMIT": "700MiB"}
 """For a Go program: garbage is collected when there is that much of it."""
 
 
-class LightCluster:
+class LightCluster(people.People):
     """One light cluster; an async context manager, or `start` and `stop` by hand."""
 
     def __init__(
@@ -78,7 +77,6 @@ class LightCluster:
         self._keep_folder = keep_folder
         self._ports: list[ports.Port] = []
         self._plane: controlplane.ControlPlane | None = None
-        self._api: api.Api | None = None
         self._folder: Path | None = None
         self._daemons: dict[str, processes.Daemon] = {}
 
@@ -108,22 +106,12 @@ class LightCluster:
         return self._folder
 
     @property
-    def kubeconfig(self) -> Path:
-        """For the administrator, with a client certificate."""
-        return self.folder / "kubeconfig"
-
-    @property
-    def ca_file(self) -> Path:
-        return self._running().trust.ca_file
-
-    @property
     def audit_log(self) -> Path:
         """One JSON object per line, written before the answer goes out."""
         return self._running().audit_log
 
     @property
     def kubectl(self) -> Path:
-        """The program; `run_kubectl` calls it."""
         return self._running().programs.path("kubectl")
 
     def log(self, program: str) -> Path:
@@ -167,7 +155,7 @@ class LightCluster:
         self._ports.clear()
         if self._folder and not self._keep_folder:
             shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder = self._plane = self._api = None
+        self._folder = self._plane = None
 
     async def kill_apiserver(self) -> None:
         """`kill -9`: connections break without a word."""
@@ -190,76 +178,6 @@ class LightCluster:
         await self.stop_etcd()
         await self.start_etcd()
         await self._wait_for_api()
-
-    # People.
-
-    def client_certificate(
-        self,
-        user: str,
-        groups: Sequence[str] = (),
-        validity: certificates.Validity | None = None,
-    ) -> certificates.Pair:
-        """A certificate the API server takes for `user`; `Validity.expired()` makes one too old."""
-        return self._running().trust.authority().client(user, groups, validity)
-
-    def server_certificate(self, name: str, hosts: Sequence[str]) -> certificates.Pair:
-        """A certificate for somebody whom the API server asks, such as a node."""
-        return self._running().trust.authority().server(name, hosts)
-
-    def kubeconfig_for(
-        self,
-        user: str,
-        groups: Sequence[str] = (),
-        validity: certificates.Validity | None = None,
-    ) -> Path:
-        """A kubeconfig with such a certificate."""
-        return kubeconfigs.with_certificate(
-            self._new_kubeconfig_path(),
-            server=self.url,
-            authority=self.ca_file.read_bytes(),
-            client=self.client_certificate(user, groups, validity),
-        )
-
-    async def service_account_token(
-        self, namespace: str = "default", name: str = "default", *, seconds: int = 3600
-    ) -> str:
-        """A token for a service account that exists, good for that long (600 s is the least)."""
-        answer = await self._admin().post(
-            f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token",
-            {
-                "apiVersion": "authentication.k8s.io/v1",
-                "kind": "TokenRequest",
-                "spec": {"expirationSeconds": seconds},
-            },
-        )
-        return str(answer["status"]["token"])
-
-    def kubeconfig_with_token(self, token: str) -> Path:
-        return kubeconfigs.with_token(
-            self._new_kubeconfig_path(),
-            server=self.url,
-            authority=self.ca_file.read_bytes(),
-            token=token,
-        )
-
-    async def run_kubectl(
-        self,
-        *words: str,
-        stdin: str = "",
-        kubeconfig: Path | None = None,
-        check: bool = True,
-    ) -> processes.Outcome:
-        """Run kubectl as the administrator, or as whom `kubeconfig` says."""
-        return await processes.run(
-            self.kubectl,
-            "--kubeconfig",
-            kubeconfig or self.kubeconfig,
-            *words,
-            stdin=stdin,
-            check=check,
-            # kubectl keeps what it discovered under HOME, which must not be the user's own.
-            env=processes.plain_environment(HOME=str(self.folder)),
-        )
 
     # Inside.
 
@@ -299,12 +217,6 @@ class LightCluster:
             plane.trust.kubeconfig(
                 self.folder / f"{name}.kubeconfig", server=plane.url, user=f"system:kube-{name}"
             )
-        self._api = api.Api(
-            plane.url,
-            authority=plane.trust.ca_file,
-            client=admin,
-            folder=plane.trust.folder,
-        )
 
     async def _start_programs(self) -> None:
         plane = self._running()
@@ -320,7 +232,7 @@ class LightCluster:
         if self._has_scheduler:
             self._start("kube-scheduler", plane.scheduler(self.folder / "scheduler.kubeconfig"))
         path = "/api/v1/namespaces/default/serviceaccounts/default"
-        await self._wait(lambda: self._admin().exists(path), "the first service account")
+        await self._wait(lambda: self._admin.exists(path), "the first service account")
 
     def _start(self, name: str, argv: list[str]) -> None:
         self._daemons[name] = daemon = processes.Daemon(
@@ -341,7 +253,7 @@ class LightCluster:
         await self._wait(listens, "etcd listens")
 
     async def _wait_for_api(self) -> None:
-        await self._wait(self._admin().is_ready, "the API server is ready")
+        await self._wait(self._admin.is_ready, "the API server is ready")
 
     async def _wait(self, probe: Any, what: str) -> None:
         async def alive_and_probe() -> bool:
@@ -351,17 +263,16 @@ class LightCluster:
 
         await waiting.until(alive_and_probe, limit_s=_START_LIMIT_S, what=what)
 
-    def _new_kubeconfig_path(self) -> Path:
-        descriptor, path = tempfile.mkstemp(dir=self.folder, prefix="user-", suffix=".kubeconfig")
-        os.close(descriptor)
-        return Path(path)
-
     def _running(self) -> controlplane.ControlPlane:
         if self._plane is None:
             raise errors.ClusterError("this light cluster is not running; start it first")
         return self._plane
 
-    def _admin(self) -> api.Api:
-        self._running()
-        assert self._api is not None  # noqa: S101  # set together with the control plane
-        return self._api
+    def _known(self) -> people.Known:
+        plane = self._running()
+        return people.Known(
+            url=plane.url,
+            folder=self.folder,
+            kubeconfig=self.folder / "kubeconfig",
+            trust=plane.trust,
+        )

@@ -8,17 +8,15 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from clusterup import (
-    api,
     binaries,
-    certificates,
     controlplane,
     kubeconfigs,
+    people,
     pki,
     ports,
     processes,
@@ -31,7 +29,7 @@ _START_LIMIT_S = 300.0
 """To end a hang: a busy machine takes half a minute for what takes a second."""
 
 
-class EmbeddedServer:
+class EmbeddedServer(people.People):
     def __init__(
         self,
         *,
@@ -63,14 +61,11 @@ class EmbeddedServer:
         self.url = f"https://127.0.0.1:{self._port.number}"
         self._trust = pki.Pki.create(self.folder / "pki", server_names=["127.0.0.1"])
         admin = self._trust.authority().client(ADMIN, [pki.ADMIN_GROUP])
-        self.kubeconfig = kubeconfigs.with_certificate(
-            self.folder / "kubeconfig",
+        kubeconfigs.with_certificate(
+            self.kubeconfig,
             server=self.url,
             authority=self._trust.ca_file.read_bytes(),
             client=admin,
-        )
-        self._api = api.Api(
-            self.url, authority=self._trust.ca_file, client=admin, folder=self._trust.folder
         )
         argv = [sys.executable, "-W", "error", "-m", "kubevirt.apiserver"]
         argv += ["--data", str(self.folder / "store.db"), "--port", str(self._port.number)]
@@ -112,60 +107,9 @@ class EmbeddedServer:
 
         async def ready() -> bool:
             self._daemon.check()
-            return await self._api.is_ready()
+            return await self._admin.is_ready()
 
         await waiting.until(ready, limit_s=_START_LIMIT_S, what="the embedded server is ready")
-
-    # People.
-
-    def kubeconfig_for(
-        self,
-        user: str,
-        groups: Sequence[str] = (),
-        validity: certificates.Validity | None = None,
-    ) -> Path:
-        return kubeconfigs.with_certificate(
-            self._new_path(),
-            server=self.url,
-            authority=self._trust.ca_file.read_bytes(),
-            client=self._trust.authority().client(user, groups, validity),
-        )
-
-    @property
-    def ca_file(self) -> Path:
-        return self._trust.ca_file
-
-    def server_certificate(self, name: str, hosts: Sequence[str]) -> certificates.Pair:
-        """For a node, or somebody else whom the server asks."""
-        return self._trust.authority().server(name, hosts)
-
-    async def service_account_token(
-        self, namespace: str = "default", name: str = "default", *, seconds: int = 3600
-    ) -> str:
-        answer = await self._api.post(
-            f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token",
-            {
-                "apiVersion": "authentication.k8s.io/v1",
-                "kind": "TokenRequest",
-                "spec": {"expirationSeconds": seconds},
-            },
-        )
-        return str(answer["status"]["token"])
-
-    def kubeconfig_with_token(self, token: str) -> Path:
-        return kubeconfigs.with_token(
-            self._new_path(),
-            server=self.url,
-            authority=self._trust.ca_file.read_bytes(),
-            token=token,
-        )
-
-    def _new_path(self) -> Path:
-        descriptor, path = tempfile.mkstemp(dir=self.folder, prefix="user-", suffix=".kubeconfig")
-        os.close(descriptor)
-        return Path(path)
-
-    # kubectl.
 
     @property
     def kubectl(self) -> Path:
@@ -174,19 +118,10 @@ class EmbeddedServer:
         )
         return programs.path("kubectl")
 
-    async def run_kubectl(
-        self,
-        *words: str,
-        stdin: str = "",
-        kubeconfig: Path | None = None,
-        check: bool = True,
-    ) -> processes.Outcome:
-        return await processes.run(
-            self.kubectl,
-            "--kubeconfig",
-            kubeconfig or self.kubeconfig,
-            *words,
-            stdin=stdin,
-            check=check,
-            env=processes.plain_environment(HOME=str(self.folder)),
+    def _known(self) -> people.Known:
+        return people.Known(
+            url=self.url,
+            folder=self.folder,
+            kubeconfig=self.folder / "kubeconfig",
+            trust=self._trust,
         )

@@ -78,7 +78,7 @@ class Sync:
         authority = _authority(self._folder)
         async with self._say.step("installing KubeVirt's objects"):
             await self._install(authority.pair.certificate)
-        admin = self._admin()
+        admin = api.Api(Path(self._found.kubeconfig))
         async with self._say.step("starting KubeVirt's programs"):
             every = list(self._components(launcher))
             for each in every:
@@ -119,15 +119,6 @@ class Sync:
                 await install(client, options, SystemClock())
         except KubevirtError as error:
             raise errors.Broken(f"KubeVirt could not be installed: {error}") from error
-
-    def _admin(self) -> api.Api:
-        client = self._trust.authority().client("kubernetes-admin", [pki.ADMIN_GROUP])
-        return api.Api(
-            self._found.server,
-            authority=self._trust.ca_file,
-            client=client,
-            folder=self._trust.folder,
-        )
 
     # Programs
 
