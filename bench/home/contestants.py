@@ -13,7 +13,8 @@ from typing import Final, Protocol
 
 import msgspec
 
-from clusterup import cgroups, cluster, images, processes, progress, settings, state
+from bench.home import clusters
+from clusterup import cgroups, images, processes, progress, state
 
 OURS: Final = "kubevirt-py"
 KUBERNETES: Final = "Kubernetes"
@@ -111,18 +112,11 @@ async def our_home(folder: Path, *, with_kubevirt: bool = False) -> AsyncIterato
 
 @contextlib.asynccontextmanager
 async def kubernetes(folder: Path, say: progress.Progress) -> AsyncIterator[Kubernetes]:
-    chosen = settings.Settings(
-        provider=settings.KUBERNETES,
-        nodes=1,
-        cache=settings.cache_folder(os.environ),
-        home=folder / "bench",
-        name=f"bench-{os.getpid()}",
-    )
-    theirs = cluster.Cluster(chosen, say)
+    theirs = clusters.a_cluster(folder / "bench", 1, say)
     try:
         found = await theirs.up()
         await images.push(found.registry, IMAGE, _busybox())
-        yield Kubernetes(found, cgroups.Tree(chosen.name))
+        yield Kubernetes(found, cgroups.Tree(clusters.NAME))
     finally:
         await theirs.down()
 

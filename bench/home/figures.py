@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from bench.home.clusters import LIMITS_S
 from bench.home.measuring import Idle
 from bench.lines import Line
 
@@ -14,6 +15,8 @@ MB = 1_000_000
 
 @dataclass(kw_only=True)
 class Found:
+    clusters: dict[str, list[float]] = field(default_factory=dict)
+    """Starts of test clusters, by kind."""
     ups: list[float] = field(default_factory=list)
     whole_ups: list[float] = field(default_factory=list)
     """With KubeVirt's programs."""
@@ -71,7 +74,12 @@ def lines(found: Found, ours: str, theirs: str, crowd: int, stay: int) -> list[L
             is_reached=found.sandbox_bytes <= 2 * MB,
         ),
     ]
-    return [*told, *(_idle(found.idle, stay) if found.idle else ()), *_whole(found)]
+    return [
+        *told,
+        *(_idle(found.idle, stay) if found.idle else ()),
+        *_whole(found),
+        *_clusters(found),
+    ]
 
 
 def _idle(idle: Idle, stay: int) -> list[Line]:
@@ -100,6 +108,20 @@ def _whole(found: Found) -> list[Line]:
             what="with KubeVirt: virtctl up to virt-api, s", ours=f"{median(found.whole_ups):.2f}"
         ),
         Line(what="with KubeVirt: RSS, idle, MB", ours=f"{found.whole_rss / MB:.0f}"),
+    ]
+
+
+def _clusters(found: Found) -> list[Line]:
+    """Of the Kubernetes to test on; whoever works with it waits for them."""
+    return [
+        Line(
+            what=f"cluster-up, built, {what}, s",
+            ours="",
+            theirs=f"{median(found.clusters[what]):.1f}",
+            target=f"at most {limit_s:.0f} s",
+            is_reached=median(found.clusters[what]) <= limit_s,
+        )
+        for what, limit_s in LIMITS_S.items()
     ]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from bench import lines, machine
-from bench.home import figures, measuring
+from bench.home import clusters, figures, measuring
 from bench.home.contestants import KUBERNETES, OURS, Kubernetes, Ours, kubernetes, our_home
 from bench.home.figures import Found
 from bench.run import INTERRUPTED
@@ -27,11 +27,13 @@ class Plan:
     crowd: int = 100
     stay: int = 50
     idle_s: float = 60.0
+    clusters: int = 3
+    """How often each kind of test cluster is started."""
 
     @classmethod
     def quick(cls) -> "Plan":
         """Whether everything works; the numbers mean little."""
-        return cls(ups=1, pods=2, crowd=5, stay=2, idle_s=2)
+        return cls(ups=1, pods=2, crowd=5, stay=2, idle_s=2, clusters=1)
 
 
 def main() -> int:
@@ -57,6 +59,7 @@ async def measure(plan: Plan) -> str:
     # Short, since sockets lie below it.
     with tempfile.TemporaryDirectory(prefix="kvb-") as folder:
         found = Found()
+        found.clusters = await clusters.starts(Path(folder), plan.clusters, say)
         async with our_home(Path(folder) / "whole", with_kubevirt=True) as whole:
             found.whole_ups = await _ups(plan, whole, say, "starts with KubeVirt")
             await asyncio.sleep(SETTLING_S)
