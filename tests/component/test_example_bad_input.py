@@ -12,9 +12,10 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from tests.unit.kube.pki import Authority
+from tests.tls_servers import LOOPBACK, context_of
 from tests.unit.kube.scripted_server import ScriptedServer, refuses, shows
 
+from clusterup.certificates import Authority, Validity
 from kubevirt.base import commands
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "controller" / "clone.py"
@@ -125,13 +126,15 @@ async def test_a_kind_that_the_server_does_not_have_is_told_of_and_asked_for_aga
 async def test_an_expired_certificate_is_told_of_with_its_day_and_shown_again(
     tmp_path: Path,
 ) -> None:
-    authority = Authority()
-    (tmp_path / "ca.crt").write_bytes(authority.pem)
+    authority = Authority.create("test authority")
+    (tmp_path / "ca.crt").write_bytes(authority.pair.certificate)
     long_ago = datetime(2020, 5, 17, 8, 30, tzinfo=UTC)
-    pair = authority.issue("ann", since=long_ago, lasts=timedelta(hours=1))
-    certificate, key = pair.write(tmp_path, "ann")
+    validity = Validity(long_ago, long_ago + timedelta(hours=1))
+    certificate, key = authority.client("ann", validity=validity).write(tmp_path, "ann")
     user = {"client-certificate": str(certificate), "client-key": str(key)}
-    async with ScriptedServer().running(authority.server_side(tmp_path)) as server:
+    async with ScriptedServer().running(
+        context_of(authority.server("server", [LOOPBACK]))
+    ) as server:
         server.on("GET", CONFIG_MAPS, refuses(401, "Unauthorized"))
         config = kubeconfig(tmp_path, server.url, user=user, ca=str(tmp_path / "ca.crt"))
         async with complaint(config) as said:
