@@ -49,8 +49,8 @@ lock: bootstrap ## write the dependency locks anew
 	@scripts/lock.sh
 
 .PHONY: bench
-bench: bootstrap ## measure informer, launcher, API server, controller, home and machines; tables on screen, numbers in bench/results/
-	@for part in bench bench.launcher bench.apiserver bench.controller bench.home bench.vms; do .venv/bin/python -m $$part || exit; done
+bench: bootstrap ## measure informer, guest, launcher, API server, controller, home and machines; tables on screen, numbers in bench/results/
+	@for part in bench bench.guest bench.launcher bench.apiserver bench.controller bench.home bench.vms; do .venv/bin/python -m $$part || exit; done
 
 .PHONY: soak
 soak: bootstrap ## the long form of the suites' faults: kills, power cuts, random requests (hours)

@@ -27,6 +27,8 @@ export SOAK_STORE_KILLS="${SOAK_STORE_KILLS:-250}" SOAK_SERVER_KILLS="${SOAK_SER
   SOAK_HOME_KILLS="${SOAK_HOME_KILLS:-200}" SOAK_NODE_KILLS="${SOAK_NODE_KILLS:-200}" \
   SOAK_NETWORK_KILLS="${SOAK_NETWORK_KILLS:-200}" SOAK_SERVER_SCHEMAS="${SOAK_SERVER_SCHEMAS:-20000}"
 
+part "the guest is built anew, byte for byte" \
+  guest/anew.sh
 part "what stands beside a guest is killed" \
   .venv/bin/python -m tests.e2e.faults.soak
 part "what stands beside a machine in a home is killed, each at ten moments of its life" \
