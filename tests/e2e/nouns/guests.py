@@ -220,6 +220,10 @@ def started(
         claims.append("--console")
     try:
         with machine.launched("--standalone", str(manifest), *claims) as session:
+            if console:
+                # A guest without a log has nobody to keep what it prints before the console is there. If it has asked
+                # by then who logs in, it asks again.
+                session.type("\n")
             yield Guest(session, machine.home / "runs" / uid)
     finally:
         manifest.unlink()
