@@ -82,11 +82,13 @@ async def test_a_guest_that_starts_paused_waits_for_its_user() -> None:
         await world.handler.hears("Running")
 
 
-async def test_a_reset_keeps_qemu() -> None:
+async def test_a_reset_is_told_and_keeps_qemu() -> None:
     async with launched() as world:
         await world.runs()
         qemu = world.pid_of("qemu")
+        assert world.handler.reports[-1][1].status.resets == 0
         await world.launcher.reset(world.vmi())
+        await world.handler.told(lambda it: it.reports[-1][1].status.resets)
         assert world.pid_of("qemu") == qemu
 
 

@@ -46,11 +46,15 @@ WRITER = (
 
 @dataclass(frozen=True)
 class Death:
+    """One that was tried."""
+
     moment: str
     age_s: float
     """Of the guest."""
     away_s: float
     """Until the companion was of use again."""
+    killed: bool
+    """Whether there was a companion to kill: of a guest that shuts down it may have gone before."""
 
 
 @dataclass
@@ -107,6 +111,8 @@ class _Fate:
 
     def strike(self, moment: str, *, comes_back: bool = True) -> None:
         """A guest that shuts down may be over before its companion is back, or was there at all."""
+        if comes_back:
+            _until(lambda: self._pid(self._companion), self._companion)
         killed = self._pid(self._companion)
         began = time.monotonic()
         if killed is not None:
@@ -117,7 +123,7 @@ class _Fate:
                 asyncio.run(self._is_asked())
             assert self._pid(QEMU) == self._qemu, "QEMU is another one"
         away_s = time.monotonic() - began
-        self._life.deaths.append(Death(moment, began - self._born, away_s))
+        self._life.deaths.append(Death(moment, began - self._born, away_s, killed is not None))
 
     def check_use(self) -> None:
         """What only a DHCP server can do, and only for a guest that can ask."""

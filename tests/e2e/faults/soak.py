@@ -62,11 +62,13 @@ def _a_machine(images: Path) -> Iterator[Machine]:
 
 
 def _row(life: Life) -> tuple[str, ...]:
-    moments = [death.moment for death in life.deaths]
-    away = [death.away_s for death in life.deaths if death.moment != "shutting down"]
+    """Of what was really killed."""
+    deaths = [death for death in life.deaths if death.killed]
+    moments = [death.moment for death in deaths]
+    away = [death.away_s for death in deaths if death.moment != "shutting down"]
     return (
         life.companion,
-        str(len(life.deaths)),
+        str(len(deaths)),
         *(str(moments.count(each)) for each in ("booting", "working", "shutting down")),
         f"{median(away):.2f} s",
         f"{max(away):.2f} s",

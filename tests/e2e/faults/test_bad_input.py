@@ -69,7 +69,7 @@ def archive(*layers: bytes) -> bytes:
 
 def test_an_image_that_nobody_has(refused: Callable[..., str]) -> None:
     said = refused(a_spec("127.0.0.1:1/nobody/has:this"))
-    assert "127.0.0.1:1" in said
+    assert "image 127.0.0.1:1/nobody/has:this cannot be pulled now: Cannot connect to host" in said
 
 
 def test_an_archive_that_is_cut_short(refused: Callable[..., str]) -> None:
@@ -116,7 +116,7 @@ def test_a_disk_larger_than_any(refused: Callable[..., str], tmp_path: Path) -> 
 
 def test_a_layer_that_says_it_is_larger_than_any(refused: Callable[..., str]) -> None:
     said = refused(a_spec(), archive(entry("disk/disk.img", size=1 << 40).tobuf()))
-    assert "bytes" in said
+    assert f"its files have more than {LIMITS.unpacked_bytes} bytes" in said
 
 
 def test_a_sparse_bomb(refused: Callable[..., str]) -> None:
@@ -149,7 +149,7 @@ def test_a_layer_that_leads_out(refused: Callable[..., str], machine: Machine, n
 def test_a_disk_that_is_a_link_to_a_file_of_the_host(refused: Callable[..., str]) -> None:
     link = entry("disk/disk.img", kind=tarfile.SYMTYPE, link="/etc/shadow")
     said = refused(a_spec(), archive(layer(link)))
-    assert "disk" in said
+    assert "/disk holds 0 files instead of one" in said
     assert "shadow" not in said
 
 

@@ -23,6 +23,7 @@ def test_a_guest_outlives_the_deaths_of_its_companions(machine: Machine, compani
     life = lived(machine, companion, TIMES)
     assert [death.moment for death in life.deaths].count("booting") == 2
     assert len(life.deaths) == TIMES
+    assert all(death.killed for death in life.deaths if death.moment != "shutting down")
     assert life.ending == "the guest has shut down"
 
 
