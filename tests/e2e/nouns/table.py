@@ -91,7 +91,7 @@ NOUNS: Mapping[str, Sequence[str]] = {
 """All that is promised to work, in the words of the work item."""
 
 _BUS = "test_disks::test_a_disk_is_on_the_bus_that_was_asked_for"
-_WAY = "test_cloud_init::test_every_other_way_to_give_user_data_is_read"
+_WAY = "test_cloud_init::test_every_other_way_to_give_user_and_network_data_is_read"
 _PASSTHROUGH = (
     "test_with_a_handler::test_host_passthrough_becomes_the_most_that_emulation_has_and_says_so"
 )
