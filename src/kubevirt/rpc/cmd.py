@@ -96,6 +96,13 @@ class Launcher:
         )
         return answer.domainStats
 
+    async def vm_stats(self, *wanted: str) -> cmd.VMStatsResponse:
+        """Several answers at once, named as in the request; each says by itself whether it is one."""
+        request = cmd.VMStatsRequest()
+        for name in wanted:
+            getattr(request, name).SetInParent()
+        return await self._ask("GetVMStats", request, cmd.VMStatsResponse, NORMAL_S)
+
     async def guest_info(self) -> str:
         answer = await self._ask("GetGuestInfo", cmd.EmptyRequest(), cmd.GuestInfoResponse, SHORT_S)
         return answer.guestInfoResponse

@@ -13,6 +13,7 @@ import pytest
 from tests.component.launcher.world import World, launched
 
 from guestimage import guests, image
+from kubevirt.rpc import stats
 from kubevirt.rpc.errors import NoAnswer, Refused
 
 pytestmark = [
@@ -57,6 +58,22 @@ async def test_the_agent_tells_of_the_guest_and_carries_out_orders(
         assert (code, output) == (3, "hi\n")
         with pytest.raises(Refused, match="has not ended in the guest after 1 s"):
             await world.launcher.exec(DOMAIN, "/bin/sleep", ["30"], 1)
+        for ask in (
+            world.launcher.exec("default_other", "/bin/true", [], 5),
+            world.launcher.guest_ping("default_other", 5),
+        ):
+            with pytest.raises(Refused, match="has the guest default_testvm, not 'default_other'"):
+                await ask
+        await many_questions_are_answered_at_once(world)
+
+
+async def many_questions_are_answered_at_once(world: World) -> None:
+    system = world.handler.reports[-1][1].status.os_info
+    told = await world.launcher.vm_stats("domainStats", "guestGetOsInfo", "guestGetLoad")
+    assert stats.decoded(told.domainStats.domainStats).name == DOMAIN
+    assert told.guestAgentVersion.message
+    assert json.loads(told.guestGetOsInfo.message)["kernel-release"] == system.kernel_release
+    assert (told.guestGetLoad.success, told.HasField("dirtyRateStats")) == (False, False)
 
 
 async def test_what_is_mounted_and_who_is_logged_in_is_known(guest_images: image.Images) -> None:

@@ -39,6 +39,11 @@ def test_todays_additional_flags_are_taken_where_they_mean_something() -> None:
     assert settings.kvm
 
 
+def test_a_switch_that_is_off_asks_for_nothing() -> None:
+    off = [f"{name}=false" for name in flags.MISSING]
+    assert flags.settings((*NEEDED, *off))
+
+
 def test_images_may_be_mounted_whole() -> None:
     assert flags.settings((*NEEDED, "--image-volume"))[0].image_volumes
     assert not flags.settings(NEEDED)[0].image_volumes
@@ -74,8 +79,7 @@ def test_a_duration_is_read_as_go_writes_it(text: str, seconds: float) -> None:
         ((*NEEDED, "--no-such-flag"), "unrecognized arguments: --no-such-flag"),
         ((*NEEDED, "--hook-sidecars", "1"), "has nothing for --hook-sidecars 1"),
         ((*NEEDED, "--hypervisor", "mshv"), "has nothing for --hypervisor mshv"),
-        ((*NEEDED, "--keep-after-failure"), "has nothing for --keep-after-failure"),
-        ((*NEEDED, "--simulate-crash"), "has nothing for --simulate-crash"),
+        *(((*NEEDED, name), f"has nothing for {name};") for name in flags.MISSING),
         ((*NEEDED, "--libvirt-log-filters", "1:qemu"), "has nothing for --libvirt-log-filters"),
         ((*NEEDED, "--allow-emulation"), "nothing for --allow-emulation without --use-emulation"),
         ((*NEEDED, "--disk-memory-limit", "1"), "has nothing for --disk-memory-limit 1"),

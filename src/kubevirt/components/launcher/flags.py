@@ -22,6 +22,16 @@ OVMF: Final = "/usr/share/OVMF"
 LEARNED: Final = f"{sys.prefix}/learned"
 """Where an image may have what is known of its QEMU. Where there is nothing, QEMU is asked."""
 
+MISSING: Final = (
+    "--keep-after-failure",
+    "--simulate-crash",
+    "--upgrade-ordinal-ifaces",
+    "--vgpu-dedicated-hook",
+    "--vm-stats-collector",
+    "--firmware-auto-selection",
+)
+"""Switches of KubeVirt's launcher whose feature does not exist here."""
+
 _UNIT_S: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 _PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|us|µs|ns|m|s)")
 
@@ -109,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--disk-memory-limit", type=int, metavar="BYTES", help=argparse.SUPPRESS)
     add("--libvirt-log-filters", help=argparse.SUPPRESS)
     _switch(parser, "--image-volume", "container disks are whole images that the node has mounted")
-    for name in ("--keep-after-failure", "--simulate-crash"):
+    for name in MISSING:
         _switch(parser, name, argparse.SUPPRESS)
     add("-v", type=int, default=2, metavar="LEVEL", help="how much is logged; default 2")
     return parser
@@ -145,8 +155,7 @@ def _refuse_what_is_missing(given: argparse.Namespace) -> None:
     missing = {
         f"--hook-sidecars {given.hook_sidecars}": given.hook_sidecars > 0,
         f"--hypervisor {given.hypervisor}": given.hypervisor != "kvm",
-        "--keep-after-failure": given.keep_after_failure,
-        "--simulate-crash": given.simulate_crash,
+        **{name: getattr(given, name.removeprefix("--").replace("-", "_")) for name in MISSING},
         "--libvirt-log-filters": bool(given.libvirt_log_filters),
         "--allow-emulation without --use-emulation": given.allow_emulation
         and not given.use_emulation,

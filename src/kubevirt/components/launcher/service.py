@@ -15,10 +15,12 @@ from kubevirt.components.launcher.guest_answers import agent_info, filesystem_li
 from kubevirt.components.launcher.parts import Parts
 from kubevirt.components.launcher.preparer import PreparerDied
 from kubevirt.components.launcher.statistics import statistics
+from kubevirt.components.launcher.vm_stats import vm_stats
 from kubevirt.host.libvirt.errors import NoSuchDomainError
 from kubevirt.rpc import reports, stats
 from kubevirt.rpc.messages import cmd_info_pb2 as info
 from kubevirt.rpc.messages import cmd_pb2 as cmd
+from kubevirt.virt.errors import shown
 
 T = TypeVar("T")
 
@@ -88,6 +90,13 @@ class Service:
         found = statistics(await domain.read(), await domain.stats())
         return cmd.DomainStatsResponse(response=DONE, domainStats=stats.encoded(found).decode())
 
+    async def get_vm_stats(self, request: cmd.VMStatsRequest) -> cmd.VMStatsResponse:
+        """Without a guest a refusal as a whole, like that of its statistics alone."""
+        answer = vm_stats(request, self._agent.knows if self._agent.is_connected else None)
+        if request.HasField("domainStats"):
+            answer.domainStats.CopyFrom(await self.get_domain_stats(cmd.EmptyRequest()))
+        return answer
+
     async def get_qemu_version(self, _: cmd.EmptyRequest) -> cmd.QemuVersionResponse:
         return cmd.QemuVersionResponse(response=DONE, version=await self._qemu.version())
 
@@ -111,6 +120,7 @@ class Service:
 
     async def exec(self, request: cmd.ExecRequest) -> cmd.ExecResponse:
         """A program in the guest; what it prints beyond the limit of an answer is cut."""
+        self._check_name(request.domainName)
         ran = await self._asking.execute(
             request.Command, *request.Args, limit_s=_limit(request.timeoutSeconds)
         )
@@ -119,8 +129,16 @@ class Service:
         return cmd.ExecResponse(response=DONE, exitCode=code, stdOut=output)
 
     async def guest_ping(self, request: cmd.GuestPingRequest) -> cmd.GuestPingResponse:
+        self._check_name(request.domainName)
         await self._asking.ping(int(_limit(request.timeoutSeconds)))
         return cmd.GuestPingResponse(response=DONE)
+
+    def _check_name(self, domain: str) -> None:
+        """A probe that was meant for another guest must not be answered by this one."""
+        if domain != self._guest.domain.name:
+            raise UserError(
+                f"this launcher has the guest {self._guest.domain.name}, not {shown(domain)}"
+            )
 
     async def freeze_virtual_machine(self, request: cmd.FreezeRequest) -> cmd.Response:
         return await self._done(self._freezer.freeze(max(0, request.unfreezeTimeoutSeconds)))
