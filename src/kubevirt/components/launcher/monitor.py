@@ -37,6 +37,8 @@ SETTLED_S = 5.0
 """A process that lived this long was all right; the next start is at once."""
 DELAYS_S = (0.0, 0.05, 0.1, 0.2, 0.5, 1.0)
 """Before the next start of a process that dies early, by how often it did."""
+GUEST_WAITS_S = 0.3
+"""The longest of these pauses while a guest runs: who tends it is to be back within a second, however often it dies."""
 TRIES = 20
 """Early deaths in a row, after which a launcher without a guest gives up."""
 FAREWELL_S = 15.0
@@ -68,7 +70,7 @@ class Child:
         self._output = output
         self._began = 0.0
 
-    def start(self) -> None:
+    def start(self, longest_pause_s: float) -> None:
         """One that cannot be started has died early."""
         self.due = NEVER
         self._began = time.monotonic()
@@ -84,19 +86,20 @@ class Child:
             )
         except OSError as error:
             say(f"{self.name} cannot be started: {error.strerror} ({self._argv[0]})")
-            self.ended()
+            self.ended(longest_pause_s)
 
     def _streams(self) -> list[tuple[int, int, int]]:
         if self._output is None:
             return []
         return [(os.POSIX_SPAWN_DUP2, self._output, stream) for stream in (1, 2)]
 
-    def ended(self) -> None:
+    def ended(self, longest_pause_s: float) -> None:
         """Notes the death and when to start it again."""
         now = time.monotonic()
         self.pid = 0
         self.early_deaths = 0 if now - self._began >= SETTLED_S else self.early_deaths + 1
-        self.due = now + DELAYS_S[min(self.early_deaths, len(DELAYS_S) - 1)]
+        pause_s = DELAYS_S[min(self.early_deaths, len(DELAYS_S) - 1)]
+        self.due = now + min(pause_s, longest_pause_s)
 
 
 class Lifeline:
@@ -157,7 +160,7 @@ class Monitor:
     def _start_what_is_due(self) -> None:
         for child in (self._libvirtd, self._manager):
             if child.due <= time.monotonic():
-                child.start()
+                child.start(self._longest_pause_s)
                 if not child.pid:
                     self._give_up_on(child, "could not be started")
 
@@ -207,12 +210,12 @@ class Monitor:
         """The manager last: what its end means depends on whether the guest is still there."""
         libvirtd, manager = dead.pop(self._libvirtd.pid, None), dead.pop(self._manager.pid, None)
         if libvirtd is not None:
-            self._libvirtd.ended()
+            self._libvirtd.ended(self._longest_pause_s)
             say(f"libvirtd {how(libvirtd)}")
             self._give_up_on(self._libvirtd, how(libvirtd))
         self._look_for_the_guest(dead)
         if manager is not None:
-            self._manager.ended()
+            self._manager.ended(self._longest_pause_s)
             self._judge_manager(manager)
 
     def _look_for_the_guest(self, dead: dict[int, int]) -> None:
@@ -241,6 +244,10 @@ class Monitor:
         else:
             say(f"the manager {how(code)}")
             self._give_up_on(self._manager, how(code))
+
+    @property
+    def _longest_pause_s(self) -> float:
+        return GUEST_WAITS_S if self._guest_runs() else NEVER
 
     def _guest_runs(self) -> bool:
         if self._guest_code is not None:

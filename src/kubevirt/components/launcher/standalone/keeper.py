@@ -20,7 +20,7 @@ from typing import Any, Final, TypedDict
 
 from kubevirt.base.errors import KubevirtError
 from kubevirt.base.files import Root
-from kubevirt.components.launcher.monitor import Child, how
+from kubevirt.components.launcher.monitor import GUEST_WAITS_S, Child, how
 from kubevirt.components.launcher.standalone.events import Events
 from kubevirt.components.launcher.standalone.voice import say
 
@@ -100,7 +100,7 @@ class Keeper:
     def _start_what_is_due(self) -> None:
         for server in self._servers:
             if server.due <= time.monotonic():
-                server.start()
+                server.start(GUEST_WAITS_S)
 
     def _patience(self) -> float:
         nearest = min((server.due for server in self._servers), default=float("inf"))
@@ -118,7 +118,7 @@ class Keeper:
                 self._code = os.waitstatus_to_exitcode(status)
             for server in self._servers:
                 if pid == server.pid:
-                    server.ended()
+                    server.ended(GUEST_WAITS_S)
                     if server.early_deaths == TIRED:
                         say(f"the guest's DHCP server does not live; see {self._charge['log']}")
 
