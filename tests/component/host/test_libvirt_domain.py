@@ -1,6 +1,7 @@
 """What the launcher does with a guest, each on a real one."""
 
 import asyncio
+import os
 import struct
 import zlib
 from collections.abc import AsyncIterator
@@ -164,6 +165,22 @@ async def test_statistics_tell_of_cpu_memory_and_disks(virt: Hypervisor, it: Wor
     assert [(each.name, each.capacity) for each in stats.blocks] == [("vda", 1 << 20)]
     assert (await guest.block_info("vda")).capacity == 1 << 20
     assert (await guest.memory_stats())["actual"] == 64 * 1024
+
+
+async def test_a_disk_grows_while_its_guest_runs(virt: Hypervisor, it: World) -> None:
+    """By order, and after its file has grown by itself, as a block device does."""
+    path = it.home / "disk"
+    path.write_bytes(bytes(1 << 20))
+    disk = f"""<disk type='file'><driver name='qemu' type='raw'/>
+        <source file='{path}'/><target dev='vda' bus='virtio'/></disk>"""
+    guest = await create(virt, a_guest(devices=disk))
+    await guest.resize_disk("vda", 2 << 20)
+    assert (await guest.block_info("vda")).capacity == path.stat().st_size == 2 << 20
+    os.truncate(path, 3 << 20)
+    found = await guest.block_info("vda")
+    assert (found.capacity, found.physical) == (2 << 20, 3 << 20)
+    await guest.resize_disk("vda", found.physical)
+    assert (await guest.block_info("vda")).capacity == 3 << 20
 
 
 async def test_a_usb_disk_is_attached_and_detached_by_its_alias(

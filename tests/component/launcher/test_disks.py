@@ -108,6 +108,39 @@ async def test_an_empty_claim_gets_a_disk_of_its_size(tmp_path: Path) -> None:
     assert (tmp_path / "disk.img").stat().st_size == 3 * MIB
 
 
+async def test_a_claim_that_has_grown_has_a_larger_disk_at_the_next_start(tmp_path: Path) -> None:
+    disk = tmp_path / "disk.img"
+    disk.write_bytes(b"mine".ljust(MIB))
+    plan = ExistingDisk(volume="data", path=str(disk))
+    await made(plan, data=3 * MIB)
+    assert disk.stat().st_size == 3 * MIB
+    assert disk.read_bytes().startswith(b"mine")
+    assert disk.stat().st_blocks * 512 <= 2 * MIB, "what nobody wrote takes no room"
+    await made(plan, data=2 * MIB)
+    await made(plan)
+    assert disk.stat().st_size == 3 * MIB, "a disk never shrinks"
+
+
+async def test_a_disk_that_is_only_read_stays_as_it_is(tmp_path: Path) -> None:
+    disk = tmp_path / "disk.img"
+    disk.write_bytes(bytes(MIB))
+    await made(ExistingDisk(volume="data", path=str(disk), read_only=True), data=3 * MIB)
+    assert disk.stat().st_size == MIB
+
+
+async def test_a_disk_grows_no_further_than_its_file_system_has_room(tmp_path: Path) -> None:
+    mount = await run("mount", "-t", "tmpfs", "-o", "size=8M", "tmpfs", tmp_path, check=False)
+    if mount.exit_code:
+        pytest.skip("needs root to mount a small file system")
+    try:
+        disk = tmp_path / "disk.img"
+        disk.write_bytes(b"x" * 3 * MIB)
+        await made(ExistingDisk(volume="data", path=str(disk)), data=64 * MIB)
+        assert disk.stat().st_size == 8 * MIB
+    finally:
+        await run("umount", tmp_path)
+
+
 async def test_a_claim_a_little_smaller_than_promised_is_used_and_said(tmp_path: Path) -> None:
     claim = tmp_path / "claim"
     claim.mkdir()

@@ -46,6 +46,7 @@ NOUNS: Mapping[str, Sequence[str]] = {
         "ephemeral",
         "persistentVolumeClaim, file",
         "persistentVolumeClaim, block",
+        "a claim that grows",
         "hostDisk",
         "configMap",
         "secret",
@@ -86,6 +87,7 @@ NOUNS: Mapping[str, Sequence[str]] = {
         "multiqueue",
         "MTU",
         "DHCP options",
+        "link state",
     ),
 }
 """All that is promised to work, in the words of the work item."""
@@ -150,6 +152,9 @@ TESTS: Mapping[str, Sequence[str]] = {
     ),
     "persistentVolumeClaim, block": (
         "test_volumes::test_a_claim_in_block_mode_is_the_device_itself",
+    ),
+    "a claim that grows": (
+        "test_with_a_handler::test_the_guest_sees_its_disk_grow_with_the_claim",
     ),
     "hostDisk": (
         "test_volumes::test_a_host_disk_is_a_file_of_the_machine",
@@ -230,6 +235,9 @@ TESTS: Mapping[str, Sequence[str]] = {
     "multiqueue": ("test_network::test_a_card_has_queues_for_each_processor",),
     "MTU": ("test_network::test_the_mtu_is_the_pods",),
     "DHCP options": ("test_network::test_dhcp_options_of_the_manifest_are_in_the_lease",),
+    "link state": (
+        "test_with_a_handler::test_the_guest_sees_its_cable_pulled_out_and_plugged_in_again",
+    ),
 }
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kubevirt.base.errors import UserError
-from kubevirt.components.launcher.changes import changed_links
+from kubevirt.components.launcher.changes import changed_links, disks_of_claims
 from kubevirt.components.launcher.wish import Wish, wish_in
 from kubevirt.virt.domain.domain import Domain
 from kubevirt.virt.domain.xml.reading import from_xml
@@ -51,6 +51,37 @@ def test_a_cable_follows_the_spec(link: str, state: str | None, becomes: str | N
 
 def test_a_card_that_the_spec_does_not_name_is_left_alone() -> None:
     assert not list(changed_links(running(), wish("down", "other")))
+
+
+DISKS = """<domain type='qemu'><name>x</name><memory unit='b'>1</memory>
+    <os><type arch='x86_64' machine='q35'>hvm</type></os><devices>
+    <disk type='file' device='disk'><driver type='raw'/><source file='/a'/><target dev='vda'/>
+      <alias name='ua-data'/></disk>
+    <disk type='file' device='disk'><driver type='qcow2'/><source file='/b'/><target dev='vdb'/>
+      <alias name='ua-overlay'/></disk>
+    <disk type='file' device='disk'><driver type='raw'/><source file='/c'/><target dev='vdc'/>
+      <readonly/><alias name='ua-read'/></disk>
+    <disk type='file' device='cdrom'><driver type='raw'/><source file='/d'/><target dev='sda'/>
+      <alias name='ua-disc'/></disk>
+    <disk type='file' device='disk'><driver type='raw'/><source file='/e'/><target dev='vdd'/>
+      <alias name='ua-scratch'/></disk>
+    <disk type='block' device='disk'><driver type='raw'/><source dev='/f'/><target dev='vde'/>
+      <alias name='ua-block'/></disk></devices></domain>"""
+
+
+def test_of_disks_those_grow_that_are_claims_and_are_written_to() -> None:
+    """A scratch disk has no claim; an overlay is as large as what lies below it."""
+    infos = {name: {"capacity": {"storage": "8Mi"}} for name in ("data", "overlay", "read", "disc")}
+    states = [
+        {"name": name, "persistentVolumeClaimInfo": info, "target": ""}
+        for name, info in {**infos, "block": {"volumeMode": "Block"}}.items()
+    ]
+    instance = {
+        "spec": {"domain": {}},
+        "status": {"volumeStatus": [*states, {"name": "scratch", "target": ""}]},
+    }
+    found = disks_of_claims(from_xml(DISKS, Domain), wish_in(json.dumps(instance).encode()))
+    assert [(disk.target.dev, claim) for disk, claim in found] == [("vda", "8Mi"), ("vde", None)]
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"spec": {"domain": 1}}', b"\xff"])

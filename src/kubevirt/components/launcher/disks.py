@@ -17,6 +17,7 @@ from typing import Final, assert_never
 import msgspec
 
 from kubevirt.base.errors import UserError
+from kubevirt.components.launcher.claim_growth import SECTOR, grow
 from kubevirt.host import iso
 from kubevirt.host.qemu_img import disks as images
 from kubevirt.host.qemu_img.checking import check
@@ -36,7 +37,6 @@ from kubevirt.virt.volumes.plan import (
 )
 
 METRICS_BYTES: Final = 256 << 10
-SECTOR: Final = 512
 _LOGICAL_SIZE: Final = 0x1268  # BLKSSZGET
 _PHYSICAL_SIZE: Final = 0x127B  # BLKPBSZGET
 
@@ -105,8 +105,12 @@ class Disks:
                 assert_never(plan)
 
     async def _claim(self, plan: ExistingDisk, claim_bytes: int | None) -> Disk:
-        """A claim's disk; a file system that is still empty gets one as large as the claim."""
+        """A claim's disk; a file system that is still empty gets one as large as the claim, and one that has grown
+        a larger one.
+        """
         if _is_there(plan.path):
+            if claim_bytes is not None and not plan.is_block and not plan.read_only:
+                grow(Path(plan.path), claim_bytes)
             return _at(plan.path, is_block=plan.is_block)
         folder = Path(plan.path).parent
         if plan.is_block or plan.read_only or claim_bytes is None or not folder.is_dir():

@@ -4,6 +4,8 @@ Everything else is read by the preparer, in a process that is gone once the gues
 manager a megabyte, for as long as the guest lives.
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
 from kubevirt.base.errors import UserError
@@ -38,13 +40,35 @@ class Spec(_Part, frozen=True, kw_only=True):
     start_strategy: str | None = None
 
 
+class Claim(_Part, frozen=True, kw_only=True):
+    capacity: Mapping[str, str | float] = {}
+
+
+class VolumeState(_Part, frozen=True, kw_only=True):
+    name: str
+    persistent_volume_claim_info: Claim | None = None
+
+
+class Status(_Part, frozen=True, kw_only=True):
+    volume_status: tuple[VolumeState, ...] = ()
+
+
 class Wish(_Part, frozen=True, kw_only=True):
     metadata: Identity = Identity()
     spec: Spec
+    status: Status = Status()
 
     @property
     def starts_paused(self) -> bool:
         return self.spec.start_strategy == "Paused"
+
+    @property
+    def claims(self) -> Mapping[str, str | float | None]:
+        """By volume, how large its claim is, as far as that is known."""
+        infos = (
+            (each.name, each.persistent_volume_claim_info) for each in self.status.volume_status
+        )
+        return {name: info.capacity.get("storage") for name, info in infos if info}
 
 
 def wish_in(instance: bytes) -> Wish:

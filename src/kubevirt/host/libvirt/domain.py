@@ -151,6 +151,13 @@ class LiveDomain:
         )
         return BlockInfo(capacity=capacity, allocation=allocation, physical=physical)
 
+    async def resize_disk(self, device: str, size_bytes: int) -> None:
+        """The guest is told of its new size. A file is made as long, a device has it already."""
+        flags = libvirt.VIR_DOMAIN_BLOCK_RESIZE_BYTES
+        await self._call(
+            f"resize the disk {device}", lambda it: it.blockResize(device, size_bytes, flags)
+        )
+
     async def metadata(self) -> Kubevirt | None:
         """What we noted in it, which outlives every process but QEMU."""
         # Not by libvirt's own call for it, which loses the namespace on the way.

@@ -16,6 +16,7 @@ def options(configuration: KubeVirtConfiguration) -> cmd.VirtualMachineOptions:
         MemBalloonStatsPeriod=BALLOON_STATS_S if period is None else max(period, 0),
         VirtualMachineSMBios=_smbios(configuration.smbios),
         clusterConfig=cmd.ClusterConfig(
+            # No setting any more: our launchers grow disks without being told, those of other makes may ask.
             ExpandDisksEnabled=True,
             FreePageReportingDisabled=bool(machine and machine.disable_free_page_reporting),
             SerialConsoleLogDisabled=bool(machine and machine.disable_serial_console_log),
