@@ -170,6 +170,14 @@ def test_what_cannot_be_run_is_refused_in_one_sentence(text: str, sentence: str)
     assert told(text) == sentence
 
 
+def test_a_host_name_that_is_none_never_becomes_a_line_of_a_file() -> None:
+    """In the sandbox's /etc/hosts it stood as it was, with line breaks and all."""
+    for name in ("a\\n10.0.0.1 b", "-o", "x" * 64, "\\0"):
+        said = told(VMI.replace("spec:\n", f'spec:\n  hostname: "{name}"\n'))
+        assert "spec.hostname" in said
+        assert "is no host name" in said
+
+
 def test_a_small_file_that_blows_up_is_refused() -> None:
     lines = ["a0: &a0 [x, x]"]
     lines += [f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}, *a{n - 1}]" for n in range(1, 40)]

@@ -19,6 +19,7 @@ from kubevirt.api.instance import VirtualMachineInstance
 from kubevirt.api.machine import VirtualMachine
 from kubevirt.components.launcher.standalone.documents import Document, ManifestError, documents
 from kubevirt.virt.annotations import HOOK_SIDECARS
+from kubevirt.virt.validate.labels import label_trouble
 
 VERSIONS: Final = ("kubevirt.io/v1", "kubevirt.io/v1alpha3")
 NAMESPACE: Final = "default"
@@ -50,6 +51,7 @@ def read(text: str, source: str) -> Manifest:
         instance = _typed(document, VirtualMachineInstance, source)
         vmi, unknown = _named(instance, source), _unknown(document, instance)
     _refuse_hooks(vmi, source)
+    _check_hostname(vmi, source)
     beside = [each for each in found if each is not document]
     return Manifest(
         vmi=vmi,
@@ -71,7 +73,7 @@ def _instance_document(found: Sequence[Document], source: str) -> Document:
             return document
     kinds = ", ".join(sorted({str(each.get("kind")) for each in found})) or "nothing"
     raise ManifestError(
-        f"{source} has no VirtualMachineInstance and no VirtualMachine, only: {kinds:.200}"
+        f"{source} has no VirtualMachineInstance and no VirtualMachine, only: {ascii(kinds)[1:-1]:.200}"
     )
 
 
@@ -125,6 +127,13 @@ def _refuse_hooks(vmi: VirtualMachineInstance, source: str) -> None:
             f"{source}: the annotation {HOOK_SIDECARS} wants containers beside the launcher, and there are "
             f"none without a cluster; remove it"
         )
+
+
+def _check_hostname(vmi: VirtualMachineInstance, source: str) -> None:
+    """It becomes that of the sandbox, and a line of its /etc/hosts."""
+    hostname = vmi.spec.hostname
+    if hostname and (trouble := label_trouble(hostname)):
+        raise ManifestError(f"{source}: spec.hostname {hostname!r:.60} is no host name: {trouble}")
 
 
 def _config_maps(

@@ -213,7 +213,7 @@ def _found(
 
 def _host_disk(volume: str, path: Path, disk: HostDisk, layout: Layout) -> Mount:
     """The file alone: a folder of the machine is nothing for a guest."""
-    if not path.is_absolute() or ".." in path.parts:
+    if not path.is_absolute() or ".." in path.parts or "\0" in str(path):
         raise ClaimError(f"hostDisk.path {shown(path)} of volume {shown(volume)} must be absolute")
     target = layout.host_disk(volume, str(path))
     if path.is_file():
@@ -221,7 +221,7 @@ def _host_disk(volume: str, path: Path, disk: HostDisk, layout: Layout) -> Mount
         return Mount(source=path, target=target, read_only=False)
     if path.exists() or disk.type != CREATE or not disk.capacity:
         raise ClaimError(
-            f"volume {shown(volume)} is the host disk {path}, which is no file; make it, or set "
+            f"volume {shown(volume)} is the host disk {shown(path)}, which is no file; make it, or set "
             f"type {CREATE} and a capacity"
         )
     size = whole_bytes(Quantity.from_json(disk.capacity), f"capacity of volume {shown(volume)}")
