@@ -36,7 +36,8 @@ class Disk:
     """An entry of `disks` and the volume behind it."""
 
     device: Object
-    volume: Object
+    volume: Object | None = None
+    """A drive may be empty."""
 
 
 def disk(
@@ -75,7 +76,7 @@ class Spec:
         spec = {
             "terminationGracePeriodSeconds": 0,
             "networks": [{"name": "default", "pod": {}}] if cards else [],
-            "volumes": [each.volume for each in disks],
+            "volumes": [each.volume for each in disks if each.volume],
             **self.instance,
             "domain": {"memory": {"guest": MEMORY}, **self.domain, "devices": devices},
         }

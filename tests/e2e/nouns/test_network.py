@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.component.host.net_world import MTU
-from tests.e2e.nouns.guests import Guest, Object, Spec, refusal, running
+from tests.e2e.nouns.guests import ROOT, Guest, Object, Spec, disk, refusal, running
 from tests.e2e.standalone.driver import Machine
 
 pytestmark = pytest.mark.timeout(300)
@@ -33,7 +33,8 @@ def guest(machine: Machine) -> Iterator[Guest]:
         "privateOptions": [{"option": 240, "value": "of our own"}],
     }
     spec = Spec(
-        interface={**MASQUERADE, "macAddress": MAC, "dhcpOptions": options},
+        root=disk("root", ROOT, bootOrder=1),
+        interface={**MASQUERADE, "macAddress": MAC, "dhcpOptions": options, "bootOrder": 2},
         devices={"networkInterfaceMultiqueue": True},
         domain={"cpu": {"cores": 2}},
     )
@@ -134,6 +135,12 @@ def test_the_mac_address_is_the_one_of_the_manifest(guest: Guest, bridged: Guest
 def test_a_card_has_queues_for_each_processor(guest: Guest, bridged: Guest) -> None:
     assert guest.run("ls /sys/class/net/eth0/queues").split() == ["rx-0", "rx-1", "tx-0", "tx-1"]
     assert bridged.run("ls /sys/class/net/eth0/queues").split() == ["rx-0", "tx-0"]
+
+
+def test_only_a_card_with_a_boot_order_can_be_booted_from(guest: Guest, bridged: Guest) -> None:
+    """What it would boot by is in a ROM of its own."""
+    assert guest.attempt(f"test -e {CARD}/rom")[0] == 0
+    assert bridged.attempt(f"test -e {CARD}/rom")[0] != 0
 
 
 def test_the_mtu_is_the_pods(guest: Guest, bridged: Guest) -> None:

@@ -46,6 +46,13 @@ def test_a_noun_that_no_guest_shows_has_its_golden_file(noun: table.Golden) -> N
         assert (GOLDEN / f"{name}.xml").exists()
 
 
+def test_every_golden_case_is_shown_by_a_guest_or_marked_as_only_converted() -> None:
+    cases = {path.stem for path in GOLDEN.glob("*.xml")}
+    marked = {name for noun in table.GOLDEN for name in noun.files}
+    assert cases == marked | set(table.SHOWN)
+    assert set(table.SHOWN.values()) <= set(table.TESTS)
+
+
 def test_the_page_shows_the_table() -> None:
     """Else write it anew: python -m tests.e2e.nouns.table."""
     assert table.rendered() in table.PAGE.read_text()
