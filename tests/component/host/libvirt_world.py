@@ -22,8 +22,9 @@ import pytest
 
 from kubevirt.base.clock import SystemClock
 from kubevirt.host.libvirt.arrival import wait_for_socket
-from kubevirt.host.libvirt.connection import Connection, connect
+from kubevirt.host.libvirt.connection import Caller, Connection, connect
 from kubevirt.host.libvirt.daemon import Daemon, DaemonSettings
+from kubevirt.host.libvirt.domain import LiveDomain
 from kubevirt.host.libvirt.events import DomainEvent, Event, Mailbox
 from kubevirt.host.libvirt.hypervisor import Hypervisor, hypervisor
 
@@ -185,6 +186,16 @@ def _command_line(process: Path) -> str:
         return (process / "cmdline").read_bytes().decode(errors="replace")
     except OSError:
         return ""
+
+
+async def running(caller: Caller) -> tuple[LiveDomain, ...]:
+    """The guests that there are: a question that may be asked again when the daemon has died over it."""
+    names = await caller.call(
+        "list the guests",
+        lambda it: [each.name() for each in it.listAllDomains()],
+        repeatable=True,
+    )
+    return tuple(LiveDomain(caller, name) for name in names)
 
 
 async def next_event(mailbox: Mailbox, kind: type[DomainEvent], limit_s: float = LIMIT_S) -> Event:

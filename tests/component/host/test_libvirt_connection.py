@@ -15,12 +15,13 @@ from tests.component.host.libvirt_world import (
     a_guest,
     needs_libvirt,
     next_event,
+    running,
     world,
 )
 
 from kubevirt.host.libvirt.arrival import wait_for_socket
 from kubevirt.host.libvirt.connection import connect
-from kubevirt.host.libvirt.domain import create, running
+from kubevirt.host.libvirt.domain import create
 from kubevirt.host.libvirt.errors import DaemonUnreachableError
 from kubevirt.host.libvirt.events import Change, LifeChanged, Mailbox, Missed
 from kubevirt.host.libvirt.states import State

@@ -17,7 +17,7 @@ from kubevirt.base import commands
 from kubevirt.base.errors import CommandFailed, CommandTimedOut
 from kubevirt.host.qemu_img.checking import check
 from kubevirt.host.qemu_img.copying import convert, measure
-from kubevirt.host.qemu_img.disks import create_blank, create_overlay, resize
+from kubevirt.host.qemu_img.disks import create_blank, create_overlay
 from kubevirt.host.qemu_img.image import admit, describe
 from kubevirt.host.qemu_img.program import ImageError, ImageLimits
 
@@ -318,26 +318,6 @@ async def test_a_disk_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None
     with pytest.raises(CommandTimedOut):
         await create_blank(str(tmp_path / "disk"), MIB, limits=ImageLimits(timeout_s=0))
     assert names_in(tmp_path) == []
-
-
-@pytest.mark.parametrize("kind", ["raw", "qcow2"])
-async def test_a_disk_grows_and_never_shrinks(tmp_path: Path, kind: str) -> None:
-    path = an_image(tmp_path, kind=kind)
-    image_format = (await admit(path)).format
-    assert await resize(path, image_format, 16 * MIB)
-    assert not await resize(path, image_format, 16 * MIB)
-    with pytest.raises(ImageError, match="cannot shrink to 8388608"):
-        await resize(path, image_format, 8 * MIB)
-    assert (await admit(path)).virtual_bytes == 16 * MIB
-
-
-async def test_an_overlay_grows_although_it_has_an_image_below(tmp_path: Path) -> None:
-    overlay = str(tmp_path / "disk.qcow2")
-    await create_overlay(overlay, await admit(an_image(tmp_path)))
-    assert await resize(overlay, "qcow2", 16 * MIB)
-    info = await describe(overlay, "qcow2")
-    assert info.virtual_size == 16 * MIB
-    assert info.backing_filename is not None
 
 
 async def test_a_copy_has_the_content_and_tells_how_far_it_is(tmp_path: Path) -> None:

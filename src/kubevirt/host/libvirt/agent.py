@@ -94,6 +94,9 @@ class Agent:
         return list_from(await self._ask("guest-network-get-interfaces"), GuestInterface)
 
     async def set_password(self, user: str, password: str, *, crypted: bool = False) -> None:
+        """For access credentials by the agent, which are not built yet, as the two below; tests/component/host holds
+        the three.
+        """
         secret = base64.b64encode(password.encode()).decode()
         arguments = {"username": user, "password": secret, "crypted": crypted}
         await self._ask("guest-set-user-password", arguments)

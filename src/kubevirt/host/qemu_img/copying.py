@@ -1,4 +1,6 @@
-"""Copies of an image in another format, and how large they get."""
+"""Copies of an image in another format, and how large they get. For the importer of DataVolumes, which is not built yet;
+tests/component/host/test_qemu_img.py holds it.
+"""
 
 import re
 from collections.abc import Callable, Iterator

@@ -10,16 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from kubevirt.base import commands
-from kubevirt.base.errors import CommandFailed
-from kubevirt.host.qemu_img.image import Image, describe
+from kubevirt.host.qemu_img.image import Image
 from kubevirt.host.qemu_img.program import (
     LIMITS,
     Format,
     ImageError,
     ImageLimits,
-    node,
-    opened,
-    refused,
 )
 
 _SECTOR: Final = 512
@@ -52,37 +48,6 @@ async def create_overlay(
         raise ImageError(f"the disk {path} needs the whole path of its image, not {below.path!r}")
     behind = ("-u", "-b", below.path, "-F", below.format)
     return await _create(path, "qcow2", behind, below.virtual_bytes, mode, limits)
-
-
-async def resize(
-    path: str, image_format: Format, size_bytes: int, *, limits: ImageLimits = LIMITS
-) -> bool:
-    """Grows a disk that nobody uses; False if it has the size already. It never shrinks."""
-    _check_size(path, size_bytes, limits)
-    has = (await describe(path, image_format, limits=limits)).virtual_size
-    if size_bytes < has:
-        raise ImageError(
-            f"the disk {path} has {has} bytes and cannot shrink to {size_bytes}: what its guest "
-            f"wrote would be cut off"
-        )
-    if size_bytes == has:
-        return False
-    with opened(path, for_writing=True) as fd:
-        allowed = limits.for_program(file_bytes=max(size_bytes, has) + _TABLES_BYTES)
-        try:
-            await commands.run(
-                "qemu-img",
-                "resize",
-                "-q",
-                node(fd, image_format),
-                str(size_bytes),
-                limits=allowed,
-                timeout_s=limits.timeout_s,
-                pass_fds=(fd,),
-            )
-        except CommandFailed as error:
-            raise refused(path, fd, error) from None
-    return True
 
 
 def _check_size(path: str, size_bytes: int, limits: ImageLimits) -> None:

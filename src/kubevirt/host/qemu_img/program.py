@@ -59,12 +59,11 @@ LIMITS: Final = ImageLimits()
 
 
 @contextmanager
-def opened(path: str, *, for_writing: bool = False) -> Iterator[int]:
+def opened(path: str) -> Iterator[int]:
     """A descriptor of the file or block device at `path`. A link in its place is refused."""
     # A FIFO would block whoever opens it for reading, so it is opened without waiting.
-    flags = os.O_RDWR if for_writing else os.O_RDONLY
     try:
-        fd = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise ImageError(_why_closed(path, error)) from None
     try:
