@@ -12,18 +12,19 @@ NOTING = """#!/bin/sh
 echo "$*" >>ran
 case "$*" in *"$FAILING"*) exit 3 ;; esac
 """
-"""In the place of both programs that it calls."""
+"""In the place of each program that it calls."""
+PROGRAMS = (".venv/bin/python", ".venv/bin/pytest", "guest/anew.sh")
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     (tmp_path / "scripts").mkdir()
     shutil.copy(SOAK, tmp_path / "scripts")
-    programs = tmp_path / ".venv/bin"
-    programs.mkdir(parents=True)
-    for name in ("python", "pytest"):
-        (programs / name).write_text(NOTING)
-        (programs / name).chmod(0o755)
+    for name in PROGRAMS:
+        program = tmp_path / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(NOTING)
+        program.chmod(0o755)
     return tmp_path
 
 
@@ -46,6 +47,7 @@ def test_all_parts_run_and_it_ends_well(checkout: Path) -> None:
     assert "failed" not in said
     assert "e2e -- --separate" in ran
     assert "tests/cluster/test_vm.py" in ran
+    assert len(ran.splitlines()) > len(PROGRAMS)
 
 
 def test_a_part_that_fails_is_named_at_the_end_and_the_others_run(checkout: Path) -> None:
