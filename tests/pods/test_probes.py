@@ -57,6 +57,45 @@ async def test_a_readiness_probe_asks_by_http_on_a_named_port(place: Place) -> N
     await place.until_ready("web")
 
 
+async def test_a_readiness_probe_follows_redirects_on_the_same_host(place: Place) -> None:
+    """Whoever asks for a folder is led to the same with a slash, where nothing is yet."""
+    script = "mkdir -p /tmp/www/ready; exec busybox httpd -f -p 8080 -h /tmp/www"
+    probe = {"httpGet": {"path": "/ready", "port": 8080}, "periodSeconds": 1}
+    await place.create(a_pod("led", script, container={"readinessProbe": probe}))
+    await place.until_event("led", "Unhealthy", "HTTP probe failed with statuscode: 404")
+    assert not is_true(await place.pod("led"), "Ready")
+    await place.sh("led", "echo yes >/tmp/www/ready/index.html")
+    await place.until_ready("led")
+
+
+async def test_a_redirect_to_another_host_is_not_followed_and_warned_of(place: Place) -> None:
+    probe = {"httpGet": {"path": "/cgi-bin/on", "port": 8080}, "periodSeconds": 1}
+    script = redirecting("http://elsewhere.invalid/")
+    await place.run(a_pod("guide", script, container={"readinessProbe": probe}))
+    words = "Readiness probe warning: Probe terminated redirects, Response body: over there"
+    told = await place.until_event("guide", "ProbeWarning", words)
+    assert told["type"] == "Warning"
+
+
+async def test_a_redirect_without_end_is_a_failure(place: Place) -> None:
+    probe = {"httpGet": {"path": "/cgi-bin/on", "port": 8080}, "periodSeconds": 1}
+    script = redirecting("/cgi-bin/on")
+    await place.create(a_pod("round", script, container={"readinessProbe": probe}))
+    words = 'Readiness probe failed: Get "/cgi-bin/on": stopped after 10 redirects'
+    await place.until_event("round", "Unhealthy", words)
+    assert not is_true(await place.pod("round"), "Ready")
+
+
+def redirecting(location: str) -> str:
+    """A web server that leads on whoever asks it for /cgi-bin/on."""
+    answer = f"Status: 302 Found\\r\\nLocation: {location}\\r\\n\\r\\nover there"
+    return (
+        "mkdir -p /tmp/www/cgi-bin; cd /tmp/www/cgi-bin;"
+        f" printf '%s\\n' '#!/bin/sh' \"printf '{answer}'\" >on; chmod +x on;"
+        " exec busybox httpd -f -p 8080 -h /tmp/www"
+    )
+
+
 async def test_a_readiness_probe_asks_by_tcp(place: Place) -> None:
     script = f"until [ -e /tmp/open ]; do sleep 0.1; done; busybox httpd -p 7000 -h /tmp; {WAIT}"
     probe = {"tcpSocket": {"port": 7000}, "periodSeconds": 1}

@@ -11,6 +11,7 @@ import msgspec
 from kubevirt.api.core.pod import ContainerStatus, Pod, PodStatus
 from kubevirt.embedded.node.actions import Action, BeginToStop
 from kubevirt.embedded.node.container_status import full_name
+from kubevirt.embedded.node.probes.schedule import Answer
 
 
 class Happening(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,10 +115,11 @@ def started(container: str) -> Happening:
     )
 
 
-def unhealthy(container: str, kind: str, said: str) -> Happening:
-    """`kind` as in Kubernetes' events: `Liveness`, `Readiness`, `Startup`."""
-    text = f"{kind} probe failed: {said}"
-    return Happening(reason="Unhealthy", message=text, is_warning=True, container=container)
+def of_answer(container: str, kind: str, answer: Answer) -> Happening:
+    """One that is bad, or has a warning; `kind` as in Kubernetes' events: `Liveness`, `Readiness`, `Startup`."""
+    reason, verb = ("ProbeWarning", "warning") if answer.is_good else ("Unhealthy", "failed")
+    text = f"{kind} probe {verb}: {answer.said}"
+    return Happening(reason=reason, message=text, is_warning=True, container=container)
 
 
 def post_start_failed(container: str) -> Happening:

@@ -222,8 +222,8 @@ class PodContainers:
             started_at=tried.started_at,
             before=tried.probed,
             on_found=lambda found: self._found(name, tried.number, found),
-            on_failure=lambda kind, said: self._worker.tell(
-                happenings.unhealthy(name, kind.capitalize(), said)
+            on_told=lambda kind, answer: self._worker.tell(
+                happenings.of_answer(name, kind.capitalize(), answer)
             ),
         )
         self._worker.begin(("probe", name), prober.run)

@@ -8,6 +8,7 @@ from kubevirt.embedded.node import happenings
 from kubevirt.embedded.node.actions import BeginToStop, TearDown
 from kubevirt.embedded.node.happenings import Happening
 from kubevirt.embedded.node.life import decide
+from kubevirt.embedded.node.probes.schedule import Answer
 from kubevirt.embedded.node.seen import ContainerSeen, Setback
 
 
@@ -99,8 +100,14 @@ def test_only_the_beginning_of_an_end_is_told() -> None:
             ),
         ),
         (
-            happenings.unhealthy("main", "Liveness", "no"),
+            happenings.of_answer("main", "Liveness", Answer(is_good=False, said="no")),
             "Unhealthy: Liveness probe failed: no",
+        ),
+        (
+            happenings.of_answer(
+                "main", "Startup", Answer(is_good=True, said="but", is_warning=True)
+            ),
+            "ProbeWarning: Startup probe warning: but",
         ),
         (
             happenings.mount_failed("data", 'configmap "x" not found'),

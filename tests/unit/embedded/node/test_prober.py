@@ -52,7 +52,7 @@ class Found:
             started_at=EPOCH,
             before=before or Probed(),
             on_found=self.changes.append,
-            on_failure=lambda kind, said: self.failures.append((kind, said)),
+            on_told=lambda kind, answer: self.failures.append((kind, answer.said)),
         )
 
 

@@ -12,21 +12,20 @@ from typing import Final, Protocol
 
 import aiohttp
 import msgspec
+from yarl import URL
 
 from kubevirt.api.core.container import Container
 from kubevirt.api.core.probes import ExecAction, GRPCAction, HTTPGetAction, TCPSocketAction
 from kubevirt.api.struct import IntOrString
 from kubevirt.base.errors import Retry
+from kubevirt.embedded.node.probes import http
+from kubevirt.embedded.node.probes.http import SAID
 from kubevirt.embedded.node.probes.schedule import Answer
 from kubevirt.embedded.runtime import joining
 from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.keeper import Keeper
 
-_BODY_BYTES: Final = 10 * 1024
-_SAID: Final = 512
-"""Characters of an answer that are told to users."""
 _AGENT: Final = "kube-probe/1.34"
-_ANY_CERTIFICATE: Final = False
 
 
 class Asked(Protocol):
@@ -77,7 +76,7 @@ class Asking:
             done = await joining.completed(target.attempt, self._keeper, command)
         except Retry as error:
             return Answer(is_good=False, said=str(error))
-        said = done.output.decode(errors="replace")[:_SAID]
+        said = done.output.decode(errors="replace")[:SAID]
         return Answer(is_good=done.code == 0, said=said)
 
 
@@ -92,16 +91,9 @@ async def _http(asked: HTTPGetAction, target: Target) -> Answer:
     headers = {"User-Agent": _AGENT, "Accept": "*/*", "Connection": "close"}
     headers |= {each.name: each.value for each in asked.http_headers}
     try:
-        async with (
-            aiohttp.ClientSession(headers=headers) as session,
-            session.get(url, ssl=_ANY_CERTIFICATE, allow_redirects=False) as answer,
-        ):
-            body = await answer.content.read(_BODY_BYTES)
+        return await http.ask(URL(url), headers)
     except (aiohttp.ClientError, OSError, ValueError) as error:
         return Answer(is_good=False, said=f'Get "{url}": {_dialled(host, port, error)}')
-    if 200 <= answer.status < 400:
-        return Answer(is_good=True, said=body.decode(errors="replace")[:_SAID])
-    return Answer(is_good=False, said=f"HTTP probe failed with statuscode: {answer.status}")
 
 
 async def _connection(asked: TCPSocketAction, target: Target) -> Answer:
@@ -137,6 +129,8 @@ def _bracketed(host: str) -> str:
 
 def _dialled(host: str, port: int, error: BaseException) -> str:
     """In Go's words."""
+    if isinstance(error, aiohttp.ClientConnectorError):  # a redirect may have led to another port
+        host, port = error.host, error.port or port
     if isinstance(error, OSError):
         return f"dial tcp {_bracketed(host)}:{port}: connect: {_cause(error)}"
     return _cause(error)
@@ -146,7 +140,7 @@ def _cause(error: BaseException) -> str:
     number = getattr(error, "errno", None)
     if number is not None and number > 0:
         return os.strerror(number).lower()
-    return (str(error) or type(error).__name__)[:_SAID]
+    return (str(error) or type(error).__name__)[:SAID]
 
 
 def _late(asked: Asked, timeout_s: float) -> str:

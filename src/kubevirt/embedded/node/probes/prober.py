@@ -13,8 +13,8 @@ from kubevirt.embedded.node.probes.schedule import Answer, Probing, Schedule
 from kubevirt.embedded.node.seen import Probed
 
 OnFound = Callable[[Probed], None]
-OnFailure = Callable[[str, str], None]
-"""Kind and what was said."""
+OnTold = Callable[[str, Answer], None]
+"""Hears, by the kind of the probe, of every answer that is bad or has a warning."""
 
 
 def has_probes(target: Target) -> bool:
@@ -32,7 +32,7 @@ class Prober:
         started_at: datetime,
         before: Probed,
         on_found: OnFound,
-        on_failure: OnFailure,
+        on_told: OnTold,
     ) -> None:
         """`before` is what was found already, by a process that came before this one."""
         self._asking = asking
@@ -40,7 +40,7 @@ class Prober:
         self._clock = clock
         self._probing = _going_on(Probing.of(target.container, started_at), before)
         self._on_found = on_found
-        self._on_failure = on_failure
+        self._on_told = on_told
 
     async def run(self) -> None:
         """Until it is given up, or nobody wants to know any more (by cancelling this)."""
@@ -64,8 +64,8 @@ class Prober:
     def _learn(self, kind: str, answer: Answer) -> None:
         before = self._probing.found()
         self._probing = self._probing.after(kind, answer, self._clock.now())
-        if not answer.is_good:
-            self._on_failure(kind, answer.said)
+        if answer.is_warning or not answer.is_good:
+            self._on_told(kind, answer)
         if self._probing.found() != before:
             self._on_found(self._probing.found())
 

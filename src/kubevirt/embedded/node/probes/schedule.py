@@ -26,6 +26,8 @@ TIMEOUT_S: Final = 1
 class Answer(msgspec.Struct, frozen=True):
     is_good: bool
     said: str = ""
+    is_warning: bool = False
+    """Good, and something about it is told all the same."""
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
