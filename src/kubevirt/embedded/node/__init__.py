@@ -22,6 +22,7 @@ launching.py      one try of a container; environment_sources.py, termination.py
 surrounding.py    volumes and network of a pod, before and after; hooks.py
 status_writer.py  writes a pod's status
 neighbours.py     whom the node needs; parts.py: all of them together
+standpoint.py     in which network it asks and looks
 
 probes/           whether a container has started, lives and is ready
 volumes/          the volumes of pods, one file for each kind

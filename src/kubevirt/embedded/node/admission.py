@@ -30,7 +30,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     pods: Sequence[Pod] = ()
     """That are here already and have not ended."""
     ports_in_use: frozenset[Port] = frozenset()
-    """Protocol and number, of the machine itself."""
+    """Protocol and number, in the node's own network."""
 
 
 def judge(pod: Pod, place: Place) -> Verdict | None:
@@ -81,7 +81,7 @@ def _ports(pod: Pod, place: Place) -> Iterator[tuple[str, str]]:
     for _, protocol, number in sorted(asked):
         if (protocol, number) in place.ports_in_use:
             message = (
-                f"Predicate NodePorts failed: port {number}/{protocol} of the machine is in use by a"
+                f"Predicate NodePorts failed: port {number}/{protocol} of the node is in use by a"
                 " program outside of the cluster"
             )
             yield "NodePorts", message

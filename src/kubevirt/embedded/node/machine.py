@@ -63,8 +63,9 @@ def load(folder: Path) -> Load:
 
 
 def ports_in_use() -> frozenset[admission.Port]:
+    """In the network of the calling thread, which may be another one than the process's."""
     names = ("tcp", "tcp6", "udp", "udp6")
-    return admission.listening((name, _text(f"/proc/net/{name}")) for name in names)
+    return admission.listening((name, _text(f"/proc/thread-self/net/{name}")) for name in names)
 
 
 def _memory(name: str) -> int:

@@ -108,6 +108,11 @@ class PodNetwork(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Network(Protocol):
+    @property
+    def namespace(self) -> str:
+        """A file that stands for the network namespace of the node itself; empty for the machine's own."""
+        ...
+
     async def set_up(self, pod: Pod) -> PodNetwork:
         """Any number of times: what is there is found again, with the same addresses, also after the end
         of the process that made it. A pod of the host's network gets the node's. NotNow with

@@ -21,6 +21,7 @@ from kubevirt.embedded.node.neighbours import (
 )
 from kubevirt.embedded.node.policy import spec_of
 from kubevirt.embedded.node.settings import NodeSettings
+from kubevirt.embedded.node.standpoint import Standpoint
 from kubevirt.embedded.runtime.keeper import Keeper
 from kubevirt.kube.client import Client
 from kubevirt.kube.events import EventRecorder, reference
@@ -51,6 +52,10 @@ class Parts:
     node: Callable[[], Node | None]
     """The node's own object."""
     boot_id: str
+
+    @property
+    def standpoint(self) -> Standpoint:
+        return Standpoint(self.neighbours.network.namespace)
 
     def tell(self, pod: Pod, happening: Happening) -> None:
         about = reference(PODS, pod)

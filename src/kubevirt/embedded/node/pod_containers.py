@@ -68,7 +68,7 @@ class Worker(Protocol):
 class PodContainers:
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
-        self._asking = Asking(worker.parts.neighbours.keeper)
+        self._asking = Asking(worker.parts.neighbours.keeper, worker.parts.standpoint)
 
     @property
     def is_starting(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from kubevirt.api.core.pod import Pod
+from kubevirt.base.errors import KubevirtError
 from kubevirt.base.log import get_logger
 from kubevirt.embedded.node import admission, machine, records
 from kubevirt.embedded.node.admission import Place
@@ -143,9 +144,17 @@ class Pods:
         place = Place(
             node=node,
             pods=others,
-            ports_in_use=machine.ports_in_use() if wants_ports else frozenset(),
+            ports_in_use=self._ports_in_use() if wants_ports else frozenset(),
         )
         return admission.judge(pod, place)
+
+    def _ports_in_use(self) -> frozenset[admission.Port]:
+        """Without its network a node starts no pod of it, and that is told then."""
+        try:
+            return self._parts.standpoint.call(machine.ports_in_use)
+        except KubevirtError as error:
+            log.warning("ports not looked at", reason=str(error))
+            return frozenset()
 
 
 def _orphan(uid: str, folder: PodRecords) -> Pod:

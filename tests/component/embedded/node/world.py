@@ -67,6 +67,8 @@ class NoVolumes:
 
 
 class MachinesNetwork:
+    namespace = ""
+
     async def set_up(self, pod: Pod) -> PodNetwork:
         return PodNetwork(namespace="", addresses=("127.0.0.1",), resolver="")
 

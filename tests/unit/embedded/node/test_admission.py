@@ -73,7 +73,7 @@ def test_a_pod_that_fits_may_come_in() -> None:
             port(22),
             "NodePorts",
             (
-                "Predicate NodePorts failed: port 22/TCP of the machine is in use by a program outside of"
+                "Predicate NodePorts failed: port 22/TCP of the node is in use by a program outside of"
                 " the cluster"
             ),
         ),

@@ -14,11 +14,13 @@ from kubevirt.embedded.node.probes.asking import Asked, Asking, Target
 from kubevirt.embedded.node.probes.prober import Prober
 from kubevirt.embedded.node.probes.schedule import Answer
 from kubevirt.embedded.node.seen import Probed
+from kubevirt.embedded.node.standpoint import Standpoint
 from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.keeper import Keeper
 
 pytestmark = pytest.mark.virtual_time
 
+HERE = Standpoint("")
 EXEC = {"exec": {"command": ["true"]}}
 
 
@@ -26,7 +28,7 @@ class Scripted(Asking):
     """Answers by the second that has come, and remembers when it was asked."""
 
     def __init__(self, is_good: Callable[[float], bool], clock: VirtualClock) -> None:
-        super().__init__(Keeper(-1))
+        super().__init__(Keeper(-1), HERE)
         self.asked: list[float] = []
         self._is_good = is_good
         self._clock = clock
@@ -135,7 +137,7 @@ async def test_a_probe_that_nobody_here_can_ask_says_so(virtual_clock: VirtualCl
     target = Target(container=Container(name="main"), attempt=Attempt(Path("/none")), address="")
     probe = msgspec.convert({"grpc": {"port": 1}}, Probe)
 
-    answer = await Asking(Keeper(-1)).ask(probe, target, 1)
+    answer = await Asking(Keeper(-1), HERE).ask(probe, target, 1)
 
     assert answer == Answer(is_good=False, said="this node does not speak gRPC to its pods")
 
@@ -143,5 +145,5 @@ async def test_a_probe_that_nobody_here_can_ask_says_so(virtual_clock: VirtualCl
 async def test_a_port_that_has_no_such_name_is_told(virtual_clock: VirtualClock) -> None:
     target = Target(container=Container(name="main"), attempt=Attempt(Path("/none")), address="")
     for probe in ({"httpGet": {"port": "web"}}, {"tcpSocket": {"port": "web"}}):
-        answer = await Asking(Keeper(-1)).ask(msgspec.convert(probe, Probe), target, 1)
+        answer = await Asking(Keeper(-1), HERE).ask(msgspec.convert(probe, Probe), target, 1)
         assert answer == Answer(is_good=False, said="couldn't find port: web")

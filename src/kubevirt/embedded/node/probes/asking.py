@@ -6,8 +6,8 @@ every node tens of megabytes for what hardly a pod asks for, so such a probe fai
 
 import asyncio
 import os
+import socket
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Final, Protocol
 
 import aiohttp
@@ -17,10 +17,11 @@ from yarl import URL
 from kubevirt.api.core.container import Container
 from kubevirt.api.core.probes import ExecAction, GRPCAction, HTTPGetAction, TCPSocketAction
 from kubevirt.api.struct import IntOrString
-from kubevirt.base.errors import Retry
+from kubevirt.base.errors import KubevirtError
 from kubevirt.embedded.node.probes import http
 from kubevirt.embedded.node.probes.http import SAID
 from kubevirt.embedded.node.probes.schedule import Answer
+from kubevirt.embedded.node.standpoint import Standpoint
 from kubevirt.embedded.runtime import joining
 from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.keeper import Keeper
@@ -49,8 +50,10 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Asking:
-    def __init__(self, keeper: Keeper) -> None:
+    def __init__(self, keeper: Keeper, standpoint: Standpoint) -> None:
+        """`standpoint` is the node's: what is asked by address is asked from there."""
         self._keeper = keeper
+        self._standpoint = standpoint
 
     async def ask(self, asked: Asked, target: Target, timeout_s: float) -> Answer:
         """A bad answer for everything that goes wrong, the time limit too."""
@@ -59,56 +62,64 @@ class Asking:
                 return await self._ask(asked, target)
         except TimeoutError:
             return Answer(is_good=False, said=_late(asked, timeout_s))
+        except KubevirtError as error:
+            return Answer(is_good=False, said=str(error))
 
     async def _ask(self, asked: Asked, target: Target) -> Answer:
         if asked.exec is not None:
             return await self._command(asked.exec.command, target)
         if asked.http_get is not None:
-            return await _http(asked.http_get, target)
+            return await self._http(asked.http_get, target)
         if asked.tcp_socket is not None:
-            return await _connection(asked.tcp_socket, target)
+            return await self._connection(asked.tcp_socket, target)
         if isinstance(getattr(asked, "grpc", None), GRPCAction):
             return Answer(is_good=False, said="this node does not speak gRPC to its pods")
         return Answer(is_good=True)
 
     async def _command(self, command: Sequence[str], target: Target) -> Answer:
-        try:
-            done = await joining.completed(target.attempt, self._keeper, command)
-        except Retry as error:
-            return Answer(is_good=False, said=str(error))
+        done = await joining.completed(target.attempt, self._keeper, command)
         said = done.output.decode(errors="replace")[:SAID]
         return Answer(is_good=done.code == 0, said=said)
 
+    async def _http(self, asked: HTTPGetAction, target: Target) -> Answer:
+        port = _port(asked.port, target.container)
+        if port is None:
+            return _no_port(asked.port)
+        scheme = (asked.scheme or "HTTP").lower()
+        host = asked.host or target.address
+        path = asked.path or "/"
+        url = f"{scheme}://{_bracketed(host)}:{port}{'' if path.startswith('/') else '/'}{path}"
+        headers = {"User-Agent": _AGENT, "Accept": "*/*", "Connection": "close"}
+        headers |= {each.name: each.value for each in asked.http_headers}
+        try:
+            return await http.ask(URL(url), headers, self._standpoint)
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            return Answer(is_good=False, said=f'Get "{url}": {_dialled(host, port, error)}')
 
-async def _http(asked: HTTPGetAction, target: Target) -> Answer:
-    port = _port(asked.port, target.container)
-    if port is None:
-        return _no_port(asked.port)
-    scheme = (asked.scheme or "HTTP").lower()
-    host = asked.host or target.address
-    path = asked.path or "/"
-    url = f"{scheme}://{_bracketed(host)}:{port}{'' if path.startswith('/') else '/'}{path}"
-    headers = {"User-Agent": _AGENT, "Accept": "*/*", "Connection": "close"}
-    headers |= {each.name: each.value for each in asked.http_headers}
-    try:
-        return await http.ask(URL(url), headers)
-    except (aiohttp.ClientError, OSError, ValueError) as error:
-        return Answer(is_good=False, said=f'Get "{url}": {_dialled(host, port, error)}')
+    async def _connection(self, asked: TCPSocketAction, target: Target) -> Answer:
+        port = _port(asked.port, target.container)
+        if port is None:
+            return _no_port(asked.port)
+        host = asked.host or target.address
+        try:
+            await _connect(host, port, self._standpoint)
+        except OSError as error:
+            return Answer(is_good=False, said=_dialled(host, port, error))
+        return Answer(is_good=True)
 
 
-async def _connection(asked: TCPSocketAction, target: Target) -> Answer:
-    port = _port(asked.port, target.container)
-    if port is None:
-        return _no_port(asked.port)
-    host = asked.host or target.address
-    try:
-        _, writer = await asyncio.open_connection(host, port)
-    except OSError as error:
-        return Answer(is_good=False, said=_dialled(host, port, error))
-    writer.close()
-    with suppress(OSError):
-        await writer.wait_closed()
-    return Answer(is_good=True)
+async def _connect(host: str, port: int, standpoint: Standpoint) -> None:
+    """To the first of its addresses where anybody answers."""
+    loop = asyncio.get_running_loop()
+    failure = OSError()
+    for address in await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+        with standpoint.socket(address) as calling:
+            calling.setblocking(False)
+            try:
+                return await loop.sock_connect(calling, address[4])
+            except OSError as error:
+                failure = error
+    raise failure
 
 
 def _port(asked: IntOrString, container: Container) -> int | None:

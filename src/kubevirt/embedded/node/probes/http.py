@@ -12,6 +12,7 @@ import msgspec
 from yarl import URL
 
 from kubevirt.embedded.node.probes.schedule import Answer
+from kubevirt.embedded.node.standpoint import Standpoint
 
 SAID: Final = 512
 """Characters of an answer that are told to users."""
@@ -29,10 +30,12 @@ class _Reply(msgspec.Struct, frozen=True, kw_only=True):
     """Where it leads; empty if it does not."""
 
 
-async def ask(url: URL, headers: Mapping[str, str]) -> Answer:
+async def ask(url: URL, headers: Mapping[str, str], standpoint: Standpoint) -> Answer:
     """aiohttp.ClientError, OSError or ValueError where there is no answer."""
     async with aiohttp.ClientSession(
-        headers=headers, cookie_jar=aiohttp.DummyCookieJar()
+        headers=headers,
+        connector=aiohttp.TCPConnector(force_close=True, socket_factory=standpoint.socket),
+        cookie_jar=aiohttp.DummyCookieJar(),
     ) as session:
         return await _ask(session, url)
 
