@@ -25,6 +25,6 @@ def command(folder: Path, output: str) -> int:
     click.echo(render.as_json(found) if output == "json" else render.as_text(found))
     if found.state in (State.ABSENT, State.DOWN):
         return exit_codes.NOT_FOUND
-    is_well = found.state is State.UP and all(each.is_ready for each in found.nodes)
+    is_well = found.state is State.UP and all(each.is_well for each in found.nodes)
     is_well = is_well and (found.kubevirt is None or found.kubevirt.is_available)
     return exit_codes.OK if is_well else exit_codes.FAILED

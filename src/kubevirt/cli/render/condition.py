@@ -28,7 +28,8 @@ def _rows(condition: Condition) -> Iterator[tuple[str, str]]:
         memory = _mebibytes(condition.memory_bytes)
         yield "process", f"{condition.process.pid}, {memory}, since {condition.process.started}"
     for node in condition.nodes:
-        yield node.name, "ready" if node.is_ready else f"not ready: {node.message}"
+        how = "ready" if node.is_ready else "not ready"
+        yield node.name, f"{how}: {node.message}" if node.message else how
     if kubevirt := condition.kubevirt:
         yield "KubeVirt", "ready" if kubevirt.is_available else f"not ready: {kubevirt.message}"
     for program in condition.programs:

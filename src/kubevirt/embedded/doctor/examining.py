@@ -16,10 +16,12 @@ from kubevirt.embedded.process import condition, settings
 async def examine(home: Home) -> list[Finding]:
     """In the order of the reader's interest: what everything else rests on comes first."""
     asked = [_acceleration(home), *(programs.with_version(each) for each in programs.PROGRAMS)]
+    laid = _network(home)
     seen, walls, answers = await asyncio.gather(
-        condition.look(home), network.findings(_network(home)), asyncio.gather(*asked)
+        condition.look(home), network.findings(laid), asyncio.gather(*asked)
     )
     is_running = seen.state in (condition.State.UP, condition.State.SILENT)
+    served = [await network.served(laid, home.log)] if is_running else []
     return [
         *needs.of_machine(),
         *answers,
@@ -29,6 +31,7 @@ async def examine(home: Home) -> list[Finding]:
         *([] if is_running else [place.port(home)]),
         place.clock(home),
         *walls,
+        *served,
         *health.process(seen),
         *health.limits(),
     ]

@@ -27,10 +27,11 @@ def process(condition: Condition) -> Iterator[Finding]:
                 "bring it up again with: virtctl up, or clear it away with: virtctl down",
             )
     for node in condition.nodes:
-        if node.is_ready:
+        if node.is_well:
             yield ok(node.name, "is ready")
         else:
-            yield warning(node.name, f"is not ready: {node.message}", f"look into {condition.log}")
+            how = "is ready, but" if node.is_ready else "is not ready:"
+            yield warning(node.name, f"{how} {node.message}", f"look into {condition.log}")
 
 
 def limits() -> Iterator[Finding]:

@@ -11,6 +11,7 @@
     switchboard.py  who is connected
     node.py         what a node's pods worker asks
     keeping.py      rules, names and links, kept as they should be
+    duty.py         tried again until it is done, and why it is not
     publishing.py   what the cluster is told: kube-dns, and where the API server is
     networks.py     all of it, kept as it should be
     doctor.py       what on this machine stands in its way

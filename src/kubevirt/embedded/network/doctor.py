@@ -6,7 +6,9 @@ is.
 
 import asyncio
 import json
+import socket
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from kubevirt.base import commands
@@ -22,8 +24,10 @@ from kubevirt.host.net.kernel import Kernel
 from kubevirt.host.net.netns import Namespace
 
 FIREWALL: Final = "firewall"
+SERVICES: Final = "services"
 RANGES: Final = "addresses"
 RULESET_LIMIT: Final = 64 << 20
+_ANSWER_S: Final = 2.0
 
 
 async def findings(settings: NetworkSettings, machine: Namespace | None = None) -> list[Finding]:
@@ -37,6 +41,22 @@ async def findings(settings: NetworkSettings, machine: Namespace | None = None) 
         return [
             warning(FIREWALL, f"the rules of nftables cannot be read: {error}", "run it as root")
         ]
+
+
+async def served(settings: NetworkSettings, log: Path, machine: Namespace | None = None) -> Finding:
+    """Of a home that is up. Whoever asks for a name is led by the rules to the name server: an answer takes both."""
+
+    def call() -> None:
+        socket.create_connection((str(settings.dns_address), 53), _ANSWER_S).close()
+
+    try:
+        await (machine.run(call) if machine else asyncio.to_thread(call))
+    except OSError as error:
+        cause = f"nobody answers at {settings.dns_address}, where rules lead to the names of Services: {error}"
+        return warning(SERVICES, cause, f"look into {log}")
+    return ok(
+        SERVICES, f"{settings.dns_address} answers for names, so rules and name server are there"
+    )
 
 
 def _findings(settings: NetworkSettings) -> list[Finding]:

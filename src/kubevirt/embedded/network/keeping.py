@@ -9,15 +9,14 @@ A change is heard of, not read: each look compares everything, and does nothing 
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from kubevirt.base.clock import Clock
-from kubevirt.base.errors import KubevirtError
 from kubevirt.base.log import get_logger
-from kubevirt.base.tasks import Latch
 from kubevirt.embedded.network.dns.records import Records, names_elsewhere, records
 from kubevirt.embedded.network.dns.server import Instance, NameServer
+from kubevirt.embedded.network.duty import Duty
 from kubevirt.embedded.network.objects import EndpointSlice, Service
 from kubevirt.embedded.network.services.flows import Flow, flows, forget
 from kubevirt.embedded.network.services.fronts import Front, fronts
@@ -41,8 +40,6 @@ ELSEWHERE_S: Final = 30.0
 """How long addresses of names that are not ours are believed."""
 MOST_ELSEWHERE: Final = 100
 RESOLVE_S: Final = 3.0
-FIRST_PAUSE_S: Final = 0.5
-LONGEST_PAUSE_S: Final = 15.0
 
 log = get_logger(__name__)
 
@@ -68,6 +65,7 @@ class Rules:
     def __init__(
         self, settings: NetworkSettings, machine: Namespace, known: Known, names: NameServer
     ) -> None:
+        self.duty = Duty("the rules of Services")
         self._settings = settings
         self._machine = machine
         self._known = known
@@ -84,7 +82,7 @@ class Rules:
             while True:
                 await alarm.rings()
                 await clock.sleep(TOGETHER_S)
-                await _until_done(self.load, clock, "the rules of Services")
+                await self.duty.do(self.load, clock)
                 await clock.sleep(RULES_PAUSE_S)
 
     async def load(self) -> None:
@@ -125,8 +123,8 @@ class Names:
     def __init__(
         self, settings: NetworkSettings, known: Known, server: NameServer, rules: Rules
     ) -> None:
-        self.are_served = Latch()
-        """By a server to which the rules lead."""
+        self.duty = Duty("the names of the cluster")
+        """That a server has them to which the rules lead."""
         self._settings = settings
         self._known = known
         self._server = server
@@ -140,7 +138,7 @@ class Names:
         await self._known.wait()
         self._known.tell(self._stale.set)
         while True:
-            await _until_done(self._publish, clock, "the names of the cluster")
+            await self.duty.do(self._publish, clock)
             await clock.sleep(NAMES_PAUSE_S)
             try:
                 async with clock.timeout(ELSEWHERE_S if self._wanted() else None):
@@ -162,7 +160,6 @@ class Names:
             self._led_to = self._server.port
         while self._former:
             self._server.retire(self._former.pop())
-        self.are_served.open()
 
     def _records(self) -> Records:
         known = self._known
@@ -171,6 +168,7 @@ class Names:
 
 class Links:
     def __init__(self, switchboard: Switchboard, machine: Namespace) -> None:
+        self.duty = Duty("the links of pods")
         self._switchboard = switchboard
         self._machine = machine
 
@@ -179,19 +177,8 @@ class Links:
             while True:
                 await alarm.rings()
                 await clock.sleep(TOGETHER_S)
-                await _until_done(self._switchboard.mend, clock, "the links of pods")
+                await self.duty.do(self._switchboard.mend, clock)
                 await clock.sleep(LINKS_PAUSE_S)
-
-
-async def _until_done(work: Callable[[], Awaitable[None]], clock: Clock, what: str) -> None:
-    pause = FIRST_PAUSE_S
-    while True:
-        try:
-            return await work()
-        except (KubevirtError, OSError) as error:
-            log.warning("cannot be kept up", what=what, reason=str(error), again_in_s=pause)
-            await clock.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE_S)
 
 
 async def _addresses(

@@ -10,7 +10,7 @@ only while it is open. `tear_down_all` takes everything off the machine.
 
 import errno
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from kubevirt.base.errors import ConfigError
 from kubevirt.base.tasks import Latch, background
 from kubevirt.embedded.network import publishing
 from kubevirt.embedded.network.dns.server import NameServer
+from kubevirt.embedded.network.duty import Duty
 from kubevirt.embedded.network.keeping import Known, Links, Names, Rules
 from kubevirt.embedded.network.node import NodeNetwork
 from kubevirt.embedded.network.objects import ENDPOINT_SLICES, SERVICES
@@ -39,15 +40,26 @@ Door = Callable[[socket.socket], AbstractAsyncContextManager[None]]
 
 class Networks:
     def __init__(
-        self, switchboard: Switchboard, server: NameServer, names: Names, upkeep: "_Upkeep"
+        self,
+        switchboard: Switchboard,
+        server: NameServer,
+        duties: Sequence[Duty],
+        upkeep: "_Upkeep",
     ) -> None:
+        """`duties`: what makes Services work, and names, and then what else is kept up."""
         self._switchboard = switchboard
         self._server = server
-        self._names = names
+        self._duties = duties
         self._upkeep = upkeep
 
     def node(self, name: str) -> NodeNetwork:
-        return NodeNetwork(self._switchboard, name)
+        return NodeNetwork(self._switchboard, name, lambda: self.trouble)
+
+    @property
+    def trouble(self) -> str:
+        """What cannot be kept up at the moment, and why; empty if all is well."""
+        found = (*(each.trouble for each in self._duties), self._server.trouble)
+        return "; ".join(filter(None, found))
 
     @property
     def dns_pid(self) -> int | None:
@@ -55,8 +67,9 @@ class Networks:
         return self._server.pid
 
     async def settled(self) -> None:
-        """Returns when Services work, and names."""
-        await self._names.are_served.wait()
+        """Returns when Services work, and names. NetworkFailed if either cannot be had."""
+        for each in self._duties[:2]:
+            await each.done()
 
     async def tear_down_all(self) -> None:
         """Links, rules, namespaces, leases, settings of the machine. To be opened anew afterwards."""
@@ -121,7 +134,8 @@ async def opened(
         )
         upkeep = _Upkeep()
         async with background(upkeep.run(server, *work)):
-            yield Networks(switchboard, server, names, upkeep)
+            duties = (rules.duty, names.duty, links.duty)
+            yield Networks(switchboard, server, duties, upkeep)
 
 
 def _published(

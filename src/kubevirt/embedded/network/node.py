@@ -1,6 +1,6 @@
 """The network of one node, as its pods worker knows it: a namespace and an address for each pod."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -37,9 +37,10 @@ _LIMIT: Final = 65536
 
 
 class NodeNetwork:
-    def __init__(self, switchboard: Switchboard, name: str) -> None:
+    def __init__(self, switchboard: Switchboard, name: str, trouble: Callable[[], str]) -> None:
         self._switchboard = switchboard
         self._name = name
+        self._trouble = trouble
 
     @property
     def address(self) -> str:
@@ -51,6 +52,10 @@ class NodeNetwork:
         """A file that stands for the node's own; empty for the machine's."""
         path = self._switchboard.node_path(self._name)
         return str(path) if path else ""
+
+    @property
+    def trouble(self) -> str:
+        return self._trouble()
 
     async def set_up(self, pod: Pod) -> PodNetwork:
         spec = pod.spec

@@ -113,6 +113,11 @@ class Network(Protocol):
         """A file that stands for the network namespace of the node itself; empty for the machine's own."""
         ...
 
+    @property
+    def trouble(self) -> str:
+        """What of it does not work now, and why; empty if all does."""
+        ...
+
     async def set_up(self, pod: Pod) -> PodNetwork:
         """Any number of times: what is there is found again, with the same addresses, also after the end
         of the process that made it. A pod of the host's network gets the node's. NotNow with

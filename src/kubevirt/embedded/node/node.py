@@ -51,7 +51,9 @@ class Node:
         )
         self._services: Informer[Service] = Informer(client, SERVICES, clock=clock)
         self._recorder = EventRecorder(client, component=COMPONENT, host=name, clock=clock)
-        self._registration = Registration(settings, client, neighbours.devices, clock)
+        self._registration = Registration(
+            settings, client, neighbours.devices, neighbours.network, clock
+        )
         self._lease = NodeLease(settings, client, clock)
         self.pods = Pods(
             Parts(

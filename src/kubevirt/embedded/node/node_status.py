@@ -73,8 +73,12 @@ def _info(machine: Machine) -> Data:
     }
 
 
-def conditions(left: Load, before: Mapping[str, Data], now: datetime) -> list[Data]:
-    """A kubelet's, with its words; `before` by type. A time of change changes with the status only."""
+def conditions(
+    left: Load, network_trouble: str, before: Mapping[str, Data], now: datetime
+) -> list[Data]:
+    """A kubelet's, with its words, and that of who makes the network; `before` by type. A time of change changes with
+    the status only.
+    """
 
     def is_short(kind: str, amount: int, least: int) -> bool:
         """Once it is, it takes half as much again to be so no longer: nobody is served by a change every
@@ -86,12 +90,19 @@ def conditions(left: Load, before: Mapping[str, Data], now: datetime) -> list[Da
     disk = is_short("DiskPressure", left.disk_bytes, _LEAST_DISK)
     processes = is_short("PIDPressure", left.processes, _LEAST_PROCESSES)
     told = [
+        _network(network_trouble),
         _pressure("MemoryPressure", memory, "Memory", "memory available"),
         _pressure("DiskPressure", disk, "Disk", "disk pressure"),
         _pressure("PIDPressure", processes, "PID", "PID available"),
         ("Ready", True, "KubeletReady", "kubelet is posting ready status"),
     ]
     return [_condition(*each, before, now) for each in told]
+
+
+def _network(trouble: str) -> tuple[str, bool, str, str]:
+    if trouble:
+        return "NetworkUnavailable", True, "NetworkIsDown", trouble
+    return "NetworkUnavailable", False, "NetworkIsUp", "the network of pods is up"
 
 
 def _pressure(kind: str, is_short: bool, what: str, words: str) -> tuple[str, bool, str, str]:  # noqa: FBT001

@@ -13,7 +13,7 @@ from kubevirt.base.clock import Clock
 from kubevirt.base.errors import KubevirtError, Retry
 from kubevirt.base.log import get_logger
 from kubevirt.embedded.node import machine, node_status
-from kubevirt.embedded.node.neighbours import Devices
+from kubevirt.embedded.node.neighbours import Devices, Network
 from kubevirt.embedded.node.settings import NodeSettings
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import AlreadyExists, NotFound
@@ -28,11 +28,17 @@ _RETRY_S = 1.0
 
 class Registration:
     def __init__(
-        self, settings: NodeSettings, client: Client, devices: Devices, clock: Clock
+        self,
+        settings: NodeSettings,
+        client: Client,
+        devices: Devices,
+        network: Network,
+        clock: Clock,
     ) -> None:
         self._settings = settings
         self._client = client
         self._devices = devices
+        self._network = network
         self._clock = clock
         self._machine = machine.look(settings.folder)
         self._called = asyncio.Event()
@@ -112,7 +118,8 @@ class Registration:
         settings, now = self._settings, self._clock.now()
         status = node_status.of(settings, self._machine, self._devices.capacity)
         before = {each["type"]: each for each in self._conditions}
-        conditions = node_status.conditions(machine.load(settings.folder), before, now)
+        left = machine.load(settings.folder)
+        conditions = node_status.conditions(left, self._network.trouble, before, now)
         is_old = self._clock.monotonic() - self._written_at >= settings.status_s
         ours = [before[each["type"]] for each in conditions if each["type"] in before]
         is_same = status == self._written and not node_status.is_news(ours, conditions)

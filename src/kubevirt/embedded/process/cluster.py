@@ -165,6 +165,9 @@ async def running(
                 current.detail = "installed" if installed.is_new else ""
                 await stack.enter_async_context(programs.running())
             await stack.enter_async_context(background(images.learn()))  # nobody waits for it
+        # Begun with the network; by now there is hardly anything left to wait for.
+        with step(listener, "Services, names"):
+            await networks.settled()
         yield Cluster(networks, ready, programs)
 
 

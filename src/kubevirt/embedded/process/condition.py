@@ -43,6 +43,11 @@ class NodeCondition(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     name: str
     is_ready: bool
     message: str = ""
+    """Why it is not ready, or what does not work of it although it is."""
+
+    @property
+    def is_well(self) -> bool:
+        return self.is_ready and not self.message
 
 
 class KubeVirtCondition(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -134,10 +139,13 @@ async def _kubevirt(client: Client) -> KubeVirtCondition | None:
 
 
 def _condition(node: dict[str, Any]) -> NodeCondition:
-    conditions = node.get("status", {}).get("conditions", ())
-    ready: dict[str, Any] = next((each for each in conditions if each["type"] == "Ready"), {})
+    conditions = {each["type"]: each for each in node.get("status", {}).get("conditions", ())}
+    ready = conditions.get("Ready", {})
     is_ready = ready.get("status") == "True"
     message = "" if is_ready else str(ready.get("message") or "it has not reported yet")
+    network = conditions.get("NetworkUnavailable", {})
+    if is_ready and network.get("status") == "True":
+        message = str(network.get("message") or "its network does not work")
     return NodeCondition(name=node["metadata"]["name"], is_ready=is_ready, message=message)
 
 

@@ -23,7 +23,7 @@ import msgspec
 
 from kubevirt.base import log
 from kubevirt.base.clock import SystemClock
-from kubevirt.base.errors import ConfigError
+from kubevirt.base.errors import ConfigError, KubevirtError
 from kubevirt.base.tasks import Latch
 from kubevirt.embedded.doctor import needs
 from kubevirt.embedded.home import Home
@@ -132,9 +132,18 @@ async def _cleared_if_it_fails(home: Home) -> AsyncIterator[Latch]:
         yield started
     except Exception:
         if was_clear and not started.is_open and home.process:
-            await clearing.clear(home)
-            home.leave()
+            await _clear_what_can_be(home)
         raise
+
+
+async def _clear_what_can_be(home: Home) -> None:
+    """What the start failed for is told, not what else fails for the same reason."""
+    try:
+        await clearing.clear(home)
+    except* (KubevirtError, OSError) as errors:
+        _log.error("not all of it is cleared away", error=errors)
+    else:
+        home.leave()
 
 
 def _read_in_small_pieces() -> None:

@@ -86,6 +86,12 @@ class Service:
         self._program = program
         self._log = log.bind(serves=served.what)
         self._answering = asyncio.Event()
+        self._complaint = ""
+
+    @property
+    def trouble(self) -> str:
+        """Why the last one ended before it served; empty where one serves, or is about to."""
+        return "" if self._answering.is_set() else self._complaint
 
     async def answers(self, limit_s: float = START_S) -> None:
         """Returns when it serves; also after it was killed and started again."""
@@ -105,6 +111,8 @@ class Service:
             if self.starts == 1 and not self._answering.is_set():
                 raise CommandFailed(PROGRAM, "did not start", stderr=said)
             longest = LONGEST_PAUSE_S if self._answering.is_set() else HOPELESS_PAUSE_S
+            failed = CommandFailed(PROGRAM, "did not start", stderr=said)
+            self._complaint = "" if self._answering.is_set() else str(failed)
             self._answering.clear()
             if self._clock.monotonic() - began > STEADY_S:
                 pause = 0.0

@@ -68,6 +68,7 @@ class NoVolumes:
 
 class MachinesNetwork:
     namespace = ""
+    trouble = ""
 
     async def set_up(self, pod: Pod) -> PodNetwork:
         return PodNetwork(namespace="", addresses=("127.0.0.1",), resolver="")

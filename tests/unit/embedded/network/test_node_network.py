@@ -40,7 +40,7 @@ def network(tmp_path: Path, node: str, *files: str) -> NodeNetwork:
         nodes=("node01", "node02"),
         resolver_files=(*paths, tmp_path / "none"),
     )
-    return NodeNetwork(cast("Switchboard", Board(settings)), node)
+    return NodeNetwork(cast("Switchboard", Board(settings)), node, str)
 
 
 STUB = "nameserver 127.0.0.53\noptions edns0\nsearch lab.example\n"

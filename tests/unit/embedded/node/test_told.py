@@ -209,9 +209,10 @@ def test_a_node_offers_what_it_has_less_what_it_needs() -> None:
 
 
 def test_a_node_that_has_plenty_is_ready() -> None:
-    found = {each["type"]: each for each in node_status.conditions(PLENTY, {}, at(0))}
+    found = {each["type"]: each for each in node_status.conditions(PLENTY, "", {}, at(0))}
 
     assert {kind: each["status"] for kind, each in found.items()} == {
+        "NetworkUnavailable": "False",
         "MemoryPressure": "False",
         "DiskPressure": "False",
         "PIDPressure": "False",
@@ -225,17 +226,28 @@ def test_a_node_that_has_plenty_is_ready() -> None:
 def test_a_node_that_is_short_of_something_says_so() -> None:
     short = Load(memory_bytes=1, disk_bytes=1, processes=1)
 
-    found = {each["type"]: each for each in node_status.conditions(short, {}, at(0))}
+    found = {each["type"]: each for each in node_status.conditions(short, "", {}, at(0))}
 
     assert found["MemoryPressure"]["reason"] == "KubeletHasInsufficientMemory"
     assert found["DiskPressure"]["reason"] == "KubeletHasDiskPressure"
     assert found["PIDPressure"]["message"] == "kubelet has insufficient PID available"
 
 
+def test_a_node_whose_network_does_not_work_says_so() -> None:
+    why = "the rules of Services cannot be had: nft failed"
+
+    found = {each["type"]: each for each in node_status.conditions(PLENTY, why, {}, at(0))}
+
+    told = found["NetworkUnavailable"]
+    assert (told["status"], told["reason"], told["message"]) == ("True", "NetworkIsDown", why)
+    assert found["Ready"]["status"] == "True"
+
+
 def test_a_node_is_short_until_it_has_some_to_spare() -> None:
     def short(memory_bytes: int, before: dict[str, Any]) -> str:
         left = Load(memory_bytes=memory_bytes, disk_bytes=1 << 40, processes=10_000)
-        return str(node_status.conditions(left, before, at(0))[0]["status"])
+        found = {each["type"]: each for each in node_status.conditions(left, "", before, at(0))}
+        return str(found["MemoryPressure"]["status"])
 
     was_short = {"MemoryPressure": {"type": "MemoryPressure", "status": "True"}}
     assert short(120 << 20, {}) == "False"
@@ -244,13 +256,13 @@ def test_a_node_is_short_until_it_has_some_to_spare() -> None:
 
 
 def test_time_that_passes_is_no_news() -> None:
-    first = node_status.conditions(PLENTY, {}, at(0))
+    first = node_status.conditions(PLENTY, "", {}, at(0))
     before = {each["type"]: each for each in first}
 
-    later = node_status.conditions(PLENTY, before, at(0) + timedelta(hours=1))
+    later = node_status.conditions(PLENTY, "", before, at(0) + timedelta(hours=1))
 
     assert later[0]["lastTransitionTime"] == first[0]["lastTransitionTime"]
     assert later[0]["lastHeartbeatTime"] != first[0]["lastHeartbeatTime"]
     assert not node_status.is_news(first, later)
     short = Load(memory_bytes=1, disk_bytes=1 << 40, processes=10_000)
-    assert node_status.is_news(first, node_status.conditions(short, before, at(1)))
+    assert node_status.is_news(first, node_status.conditions(short, "", before, at(1)))

@@ -78,6 +78,12 @@ class NameServer:
     def pid(self) -> int | None:
         return self._current.service.pid if self._current else None
 
+    @property
+    def trouble(self) -> str:
+        """Why nobody answers now, though somebody did; empty if all is well."""
+        said = self._current.service.trouble if self._current else ""
+        return f"the names of the cluster are not served: {said}" if said else ""
+
     async def publish(self, records: Records) -> Instance | None:
         """Returns when one answers with these. The one before, if it is another, goes on until it is
         retired: by whoever knows that nobody is led to it any more.
