@@ -5,12 +5,10 @@ known without asking anybody. After the storm the home is held to it.
 """
 
 import asyncio
-import json
 import random
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +18,12 @@ from tests.component.embedded.process.pods import is_ready
 from kubevirt.api import scheme
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.errors import Retry
-from kubevirt.embedded.home import Home
-from kubevirt.embedded.network.services.rules import HAIRPINS
+from kubevirt.embedded.network.objects import ENDPOINT_SLICES, SERVICES
+from kubevirt.embedded.network.services.fronts import fronts
+from kubevirt.embedded.network.services.rules import NameServers, Place, table
 from kubevirt.embedded.network.settings import NetworkSettings
+from kubevirt.host.net.netns import Namespace
+from kubevirt.host.net.table import Loader, Table, changes, listed
 from kubevirt.kube.access import kubeconfig
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import ApiError, NotFound
@@ -33,8 +34,9 @@ STAYS, ENDS, COMES_BACK = "stays", "ends", "comes-back"
 CODE = 7
 RETURNS = 2
 """How often a container that fails is started again before it stays."""
-LABELS = {"app": "storm"}
-SERVICE = {"metadata": {"name": "storm"}, "spec": {"selector": LABELS, "ports": [{"port": 80}]}}
+STORM = "storm"
+LABELS = {"app": STORM}
+SERVICE = {"metadata": {"name": STORM}, "spec": {"selector": LABELS, "ports": [{"port": 80}]}}
 """All pods stand behind it."""
 
 
@@ -48,6 +50,8 @@ class Storm:
     chance: random.Random
     made: dict[str, str] = field(default_factory=dict)
     """What each pod does, by its name; those that nobody deleted."""
+    confirmed: set[str] = field(default_factory=set)
+    """Of which the server has said that they are made, and which nobody has asked it to delete: they must be there."""
     deleted: set[str] = field(default_factory=set)
     number: int = 0
 
@@ -56,10 +60,13 @@ class Storm:
 
     # What happens
 
+    async def begin(self) -> None:
+        async with self.client() as client:
+            await client.create(scheme.SERVICES.raw, SERVICE, NAMESPACE)
+
     async def blow(self) -> None:
         """Makes and deletes pods until it is cancelled; a server that is away is asked again."""
         async with self.client() as client:
-            await client.create(scheme.SERVICES.raw, SERVICE, NAMESPACE)
             while True:
                 try:
                     await self._step(client)
@@ -78,8 +85,10 @@ class Storm:
         # Whether it was made is not known if the server dies now; it is looked up in the end.
         self.made[name] = what
         await client.create(scheme.PODS.raw, self._pod(name, what), NAMESPACE)
+        self.confirmed.add(name)
 
     async def _delete(self, client: Client, name: str) -> None:
+        self.confirmed.discard(name)  # whether it is heard is not known, either
         with suppress(NotFound):
             await client.delete(scheme.PODS, name, NAMESPACE, grace_period_s=1)
         self.made.pop(name)
@@ -148,6 +157,8 @@ class Storm:
 
     def check(self, found: dict[str, Pod]) -> Iterator[str]:
         """Every sentence is something that should not be."""
+        for name in sorted(self.confirmed - found.keys()):
+            yield f"{name} was made, and nobody knows it any more"
         for name, pod in found.items():
             status = pod.status.container_statuses[0]
             if self.starts(name) != status.restart_count + 1:
@@ -165,16 +176,45 @@ def served(found: dict[str, Pod]) -> set[str]:
     return {pod.status.pod_ip or "" for pod in found.values() if is_ready(pod)}
 
 
-def led_to(home: Home) -> set[str]:
-    """Addresses of pods that the kernel leads the caller of a Service to: those that may call themselves by one."""
-    choices = home.choices
-    network = NetworkSettings(
-        folder=home.path, api_port=0, home_id=home.id, pods=choices.pods, services=choices.services
+async def planned(client: Client, network: NetworkSettings) -> tuple[set[str], Table]:
+    """The addresses that the storm's Service leads to, and all rules of the home: by what the server knows, and by
+    where names are served.
+    """
+    services = (await client.list(SERVICES)).items
+    slices = (await client.list(ENDPOINT_SLICES)).items
+    found = [each for each in fronts(services, slices) if each.address != str(network.dns_address)]
+    led = {
+        backend.address
+        for each in found
+        if each.name == f"{NAMESPACE}/{STORM}"
+        for backend in each.backends
+    }
+    place = Place(
+        table=network.table,
+        links=f"{network.link_prefix}*",
+        gateway=str(network.gateway),
+        pods=network.pods,
+        services=network.services,
     )
-    listed = json.loads(said("nft", "-j", "list", "set", "inet", network.table, HAIRPINS))
-    [found] = [each["set"] for each in listed["nftables"] if "set" in each]
-    addresses = {IPv4Address(each["concat"][0]) for each in found.get("elem", [])}
-    return {f"{each}" for each in addresses if network.first_pod <= each in network.pod_range}
+    servers = NameServers(address=str(network.dns_address), ports=name_ports(network))
+    return led, table(place, found, servers)
+
+
+def name_ports(network: NetworkSettings) -> list[int]:
+    """Where names are served."""
+    lines = said("ss", "-Hltnp", "src", str(network.gateway)).splitlines()
+    return sorted(int(line.split()[3].rpartition(":")[2]) for line in lines if '"dnsmasq"' in line)
+
+
+def are_loaded(plan: Table) -> bool:
+    """Whether the kernel's rules are those and no others. It writes some in other words than it was told them in, so
+    the plan is loaded where nobody is, and both are as it writes them.
+    """
+    with Namespace.new("the plan of a storm") as nowhere:
+        nowhere.call(lambda: Loader().load(plan))
+        wanted = nowhere.call(lambda: listed(plan.name))
+    assert wanted
+    return changes(wanted, listed(plan.name)) is None
 
 
 def sandboxes(home: Path) -> set[str]:

@@ -9,10 +9,13 @@ from collections.abc import Awaitable, Callable
 import pytest
 from tests.component.apiserver.conftest import soak
 from tests.component.embedded.process.conftest import LIMIT_S, Virtctl
-from tests.component.embedded.process.storm import Storm, led_to, sandboxes, served
+from tests.component.embedded.process.leftovers import left_of
+from tests.component.embedded.process.pods import api
+from tests.component.embedded.process.storm import Storm, are_loaded, planned, sandboxes, served
 
 from clusterup import waiting
 from kubevirt.base.log import get_logger
+from kubevirt.embedded.process import settings
 
 KILLS = soak("SOAK_HOME_KILLS", 20)
 
@@ -27,6 +30,7 @@ async def test_whoever_kills_the_process_at_any_moment_costs_no_pod_anything(
     marks.mkdir(mode=0o777)
     await asyncio.to_thread(virtctl.up)
     storm = Storm(virtctl.home.kubeconfig, marks, chance)
+    await storm.begin()
     blowing = asyncio.create_task(storm.blow())
     try:
         for _ in range(KILLS):
@@ -36,7 +40,8 @@ async def test_whoever_kills_the_process_at_any_moment_costs_no_pod_anything(
             assert done.code == 0, done.err
     finally:
         blowing.cancel()
-        await asyncio.gather(blowing, return_exceptions=True)
+        [ended] = await asyncio.gather(blowing, return_exceptions=True)
+    assert isinstance(ended, asyncio.CancelledError), ended
     found = await storm.settle()
 
     told = f"seed {seed}: {KILLS} kills, {storm.number} pods, {len(found)} left"
@@ -48,9 +53,10 @@ async def test_whoever_kills_the_process_at_any_moment_costs_no_pod_anything(
     addresses = served(found)
     assert addresses, told
     led = leads_to(virtctl, addresses)
-    await waiting.until(led, limit_s=LIMIT_S, what=f"the Service leads to {addresses}; {told}")
+    await waiting.until(led, limit_s=LIMIT_S, what=f"the rules lead to {addresses}; {told}")
+    home_id = virtctl.home.id
     assert (await asyncio.to_thread(virtctl, "down")).code == 0
-    assert not sandboxes(virtctl.home.path)
+    assert left_of(virtctl.home.path, home_id) == []
 
 
 def are_all(virtctl: Virtctl, alive: set[str]) -> Callable[[], Awaitable[bool]]:
@@ -61,7 +67,12 @@ def are_all(virtctl: Virtctl, alive: set[str]) -> Callable[[], Awaitable[bool]]:
 
 
 def leads_to(virtctl: Virtctl, addresses: set[str]) -> Callable[[], Awaitable[bool]]:
+    """And all rules of the home are those that follow from its Services, and no others."""
+    network = settings.network(virtctl.home, virtctl.home.choices)
+
     async def look() -> bool:
-        return await asyncio.to_thread(led_to, virtctl.home) == addresses
+        async with api(virtctl) as client:
+            led, plan = await planned(client, network)
+        return led == addresses and await asyncio.to_thread(are_loaded, plan)
 
     return look
