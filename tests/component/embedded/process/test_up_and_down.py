@@ -107,8 +107,9 @@ def test_a_context_is_merged_when_the_lock_in_its_way_is_removed(standing: Virtc
     assert "name: kubevirt" in standing.kubeconfig.read_text()
 
 
+@as_somebody_else
 def test_a_plain_users_second_up_says_whose_kubeconfig_it_is(standing: Virtctl) -> None:
-    again = standing("up", uid=65534)
+    again = standing("up", uid=NOBODY)
     assert again.code == 0
     told = again.err.splitlines()[-1]
     assert f"{standing.home.kubeconfig}, cannot be read: Permission denied; use sudo" in told
