@@ -14,12 +14,11 @@ from kubevirt.api.core.pod import Pod
 from kubevirt.base.quantity import ZERO, Quantity
 from kubevirt.embedded.network.node import SAFE_SWITCHES
 from kubevirt.embedded.node import unsupported
-from kubevirt.embedded.node.policy import spec_of
 from kubevirt.embedded.node.seen import Verdict
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.embedded.scheduler import demand, wishes
 
 UNSUPPORTED: Final = "PodFeatureUnsupported"
-_ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  # compared, not bound
 Port = tuple[str, int]
 
 
@@ -72,8 +71,7 @@ def _elsewhere(pod: Pod, place: Place) -> Iterator[tuple[str, str]]:
 
 def _ports(pod: Pod, place: Place) -> Iterator[tuple[str, str]]:
     asked = demand.host_ports(pod)
-    taken = [port for other in place.pods for port in demand.host_ports(other)]
-    if any(_collide(one, other) for one in asked for other in taken):
+    if asked and demand.are_ports_taken(asked, place.pods):
         yield (
             "NodePorts",
             "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports",
@@ -85,11 +83,6 @@ def _ports(pod: Pod, place: Place) -> Iterator[tuple[str, str]]:
                 " program outside of the cluster"
             )
             yield "NodePorts", message
-
-
-def _collide(one: tuple[str, str, int], other: tuple[str, str, int]) -> bool:
-    same_address = one[0] == other[0] or _ANY_ADDRESS in (one[0], other[0])
-    return same_address and one[1:] == other[1:]
 
 
 def _room(pod: Pod, place: Place) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,8 @@ import msgspec
 
 from kubevirt.api.core.container import Container
 from kubevirt.api.core.pod import ContainerStatus, Pod, PodCondition
-from kubevirt.embedded.node.policy import is_sidecar, spec_of
+from kubevirt.embedded.node.policy import is_sidecar
+from kubevirt.embedded.objects.pods import spec_of
 
 READY_TO_START: Final = "PodReadyToStartContainers"
 INITIALIZED: Final = "Initialized"

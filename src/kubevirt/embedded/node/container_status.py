@@ -21,9 +21,9 @@ from kubevirt.embedded.node.policy import (
     is_ready,
     is_sidecar,
     is_tried_again,
-    spec_of,
 )
 from kubevirt.embedded.node.seen import ContainerSeen, Ended, Hook, PodSeen, Setback, Tried
+from kubevirt.embedded.objects.pods import spec_of
 
 START_ERROR_CODE: Final = 128
 LOST_CODE: Final = 137

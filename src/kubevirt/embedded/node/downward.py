@@ -13,7 +13,8 @@ from kubevirt.api.struct import Quantity as WrittenQuantity
 from kubevirt.apiserver.schema.gotext import quoted
 from kubevirt.base.errors import UserError
 from kubevirt.base.quantity import Quantity
-from kubevirt.embedded.node.policy import all_containers, spec_of
+from kubevirt.embedded.node.policy import all_containers
+from kubevirt.embedded.objects.pods import spec_of
 
 _SUBSCRIPT: Final = re.compile(r"metadata\.(labels|annotations)\['(.*)'\]")
 

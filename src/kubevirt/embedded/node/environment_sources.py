@@ -13,7 +13,7 @@ from kubevirt.embedded.node import service_links
 from kubevirt.embedded.node.downward import Places
 from kubevirt.embedded.node.environment import Sources
 from kubevirt.embedded.node.parts import Parts
-from kubevirt.embedded.node.policy import spec_of
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.kube.errors import NotFound
 
 T = TypeVar("T")

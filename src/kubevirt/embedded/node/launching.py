@@ -27,9 +27,9 @@ from kubevirt.embedded.node.containers import Surroundings
 from kubevirt.embedded.node.memory import PodMemory
 from kubevirt.embedded.node.neighbours import Image, NotNow, PodNetwork
 from kubevirt.embedded.node.parts import Parts
-from kubevirt.embedded.node.policy import spec_of
 from kubevirt.embedded.node.records import TryRecord
 from kubevirt.embedded.node.seen import Hook, Tried
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.embedded.runtime.attempt import Attempt
 from kubevirt.embedded.runtime.container import Container as Runnable
 

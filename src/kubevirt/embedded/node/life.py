@@ -34,6 +34,7 @@ from kubevirt.embedded.node import (
 from kubevirt.embedded.node.actions import Action, Delete, Step, TearDown, Wait
 from kubevirt.embedded.node.container_status import Moment
 from kubevirt.embedded.node.seen import PodSeen, Verdict
+from kubevirt.embedded.objects.pods import spec_of
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,7 +102,7 @@ def _refused(moment: Moment, verdict: Verdict) -> PodStatus:
 
 def _living(moment: Moment, verdict: Verdict | None) -> PodStatus:
     pod, seen, now = moment.pod, moment.seen, moment.now
-    spec = policy.spec_of(pod)
+    spec = spec_of(pod)
     containers = PodStatus(
         init_container_statuses=tuple(
             container_status.of(moment, each, is_init=True) for each in spec.init_containers

@@ -19,9 +19,9 @@ from kubevirt.embedded.node.neighbours import (
     Network,
     Volumes,
 )
-from kubevirt.embedded.node.policy import spec_of
 from kubevirt.embedded.node.settings import NodeSettings
 from kubevirt.embedded.node.standpoint import Standpoint
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.embedded.runtime.keeper import Keeper
 from kubevirt.kube.client import Client
 from kubevirt.kube.events import EventRecorder, reference

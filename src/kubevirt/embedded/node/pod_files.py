@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from kubevirt.api.core.pod import Pod
-from kubevirt.embedded.node.policy import spec_of
+from kubevirt.embedded.objects.pods import spec_of
 
 _LONGEST_HOSTNAME: Final = 63
 _LOCAL: Final = """\

@@ -13,10 +13,10 @@ from kubevirt.embedded.node import admission, machine, records
 from kubevirt.embedded.node.admission import Place
 from kubevirt.embedded.node.endpoint.finding import Located
 from kubevirt.embedded.node.parts import Parts
-from kubevirt.embedded.node.policy import spec_of
 from kubevirt.embedded.node.records import PodRecords
 from kubevirt.embedded.node.seen import Verdict
 from kubevirt.embedded.node.worker import PodWorker
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.embedded.scheduler import demand
 from kubevirt.kube.cache.store import Change
 

@@ -5,8 +5,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from kubevirt.api.core.container import Container
-from kubevirt.api.core.pod import Pod, PodSpec
+from kubevirt.api.core.pod import Pod
 from kubevirt.embedded.node.seen import ContainerSeen, Hook, PodSeen, Tried, Verdict
+from kubevirt.embedded.objects.pods import spec_of
 
 FINAL_PHASES: Final = ("Succeeded", "Failed")
 DEADLINE: Final = Verdict(
@@ -14,12 +15,6 @@ DEADLINE: Final = Verdict(
     message="Pod was active on the node longer than the specified deadline",
 )
 _DEFAULT_GRACE_S: Final = 30
-_NOTHING: Final = PodSpec(containers=())
-
-
-def spec_of(pod: Pod) -> PodSpec:
-    """The server lets no pod in without one."""
-    return pod.spec or _NOTHING
 
 
 def is_sidecar(container: Container) -> bool:

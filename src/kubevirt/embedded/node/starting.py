@@ -27,10 +27,10 @@ from kubevirt.embedded.node.policy import (
     is_passed,
     is_sidecar,
     is_tried_again,
-    spec_of,
 )
 from kubevirt.embedded.node.seen import ContainerSeen, Hook, PodSeen, Tried
 from kubevirt.embedded.node.wall_time import has_gone_back
+from kubevirt.embedded.objects.pods import spec_of
 
 
 def of_pod(pod: Pod, seen: PodSeen, now: datetime) -> Iterator[Step]:

@@ -19,9 +19,10 @@ from kubevirt.embedded.node.actions import (
     Terminate,
     Wait,
 )
-from kubevirt.embedded.node.policy import all_containers, grace_s, is_sidecar, spec_of
+from kubevirt.embedded.node.policy import all_containers, grace_s, is_sidecar
 from kubevirt.embedded.node.seen import Hook, PodSeen, Stopping, Tried
 from kubevirt.embedded.node.wall_time import has_gone_back
+from kubevirt.embedded.objects.pods import spec_of
 
 LEAST: Final = timedelta(seconds=2)
 """Between SIGTERM and SIGKILL, however late it is."""

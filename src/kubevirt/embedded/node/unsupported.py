@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from kubevirt.api.core.container import Container
 from kubevirt.api.core.pod import Pod, PodSpec
-from kubevirt.embedded.node.policy import all_containers, spec_of
+from kubevirt.embedded.node.policy import all_containers
+from kubevirt.embedded.objects.pods import spec_of
 
 
 def of(pod: Pod) -> Iterator[str]:

@@ -10,7 +10,7 @@ from kubevirt.base.errors import UserError
 from kubevirt.embedded.node.accounts import Account, Accounts
 from kubevirt.embedded.node.container_status import full_name
 from kubevirt.embedded.node.environment import REASON
-from kubevirt.embedded.node.policy import spec_of
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.embedded.runtime import capabilities
 from kubevirt.embedded.runtime.container import Rights
 

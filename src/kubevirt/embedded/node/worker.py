@@ -39,6 +39,7 @@ from kubevirt.embedded.node.pod_status import is_urgent, merged
 from kubevirt.embedded.node.records import PodRecords
 from kubevirt.embedded.node.seen import Verdict
 from kubevirt.embedded.node.status_writer import StatusWriter
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.kube.errors import Conflict, NotFound
 
 log = get_logger(__name__)
@@ -287,7 +288,7 @@ class PodWorker:
     def _stop_everything(self, now: datetime) -> datetime | None:
         grace = min(float(policy.grace_s(self._pod)), self._ceiling_s or 0)
         spec = msgspec.structs.replace(
-            policy.spec_of(self._pod), termination_grace_period_seconds=int(grace)
+            spec_of(self._pod), termination_grace_period_seconds=int(grace)
         )
         pod = msgspec.structs.replace(self._pod, spec=spec)
         waits = []

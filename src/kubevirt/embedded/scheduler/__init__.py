@@ -6,7 +6,6 @@
     spreading.py    how evenly pods are spread over parts of the cluster
     neighbours.py   which pods are near a place
     storage.py      claims, the volumes they have or could have
-    selecting.py    labels and fields against selectors
     cluster.py      nodes with what runs on them, as decisions need it
     ledger.py       the same, kept up to date with what was just decided
     waiting.py      pods without a node, and which of them to look at

@@ -14,7 +14,8 @@ from kubevirt.api.core.storage import PersistentVolumeClaim
 from kubevirt.api.scheme import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, PODS
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Retry
-from kubevirt.embedded.scheduler import storage, telling
+from kubevirt.embedded.objects import claims
+from kubevirt.embedded.scheduler import telling
 from kubevirt.embedded.scheduler.storage import Provide, Step, Storage, Take
 from kubevirt.kube.cache.resource_version import is_older
 from kubevirt.kube.client import Client
@@ -124,7 +125,7 @@ class Binding:
             patch = {"metadata": _exactly(volume.resource_version), "spec": {"claimRef": meant}}
             taken = await self._client.patch(PERSISTENT_VOLUMES, volume.name, MergePatch(patch))
             return taken.metadata.resource_version or ""
-        annotations = {storage.SELECTED_NODE: node}
+        annotations = {claims.SELECTED_NODE: node}
         change = MergePatch({"metadata": {"uid": claim.uid, "annotations": annotations}})
         changed = await self._client.patch(
             PERSISTENT_VOLUME_CLAIMS, claim.name, change, claim.namespace
@@ -142,7 +143,7 @@ class Binding:
         claim = stored.claims.get(key)
         if claim is None or claim.metadata.uid != step.claim.metadata.uid:
             raise NoVolumes(f'persistentvolumeclaim "{key[1]}" not found')
-        if storage.is_bound(claim):
+        if claims.is_bound(claim):
             return True
         asked = placement.asked[claim.metadata.uid]
         if _is_refused(step, claim, placement.node, stored, asked):
@@ -156,7 +157,7 @@ def _is_refused(
     """Whether what was asked for is undone, as far as the cache has come."""
     if isinstance(step, Provide):
         is_known = not is_older(claim.metadata.resource_version, asked)
-        return is_known and claim.metadata.annotations.get(storage.SELECTED_NODE) != node
+        return is_known and claim.metadata.annotations.get(claims.SELECTED_NODE) != node
     volume = stored.volumes.get(step.volume.metadata.name)
     if volume is None:
         return True

@@ -5,9 +5,9 @@ from collections import Counter
 import msgspec
 
 from kubevirt.api.core.pod import Pod
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.embedded.scheduler import fits, scores, storage
 from kubevirt.embedded.scheduler.cluster import Cluster
-from kubevirt.embedded.scheduler.demand import spec_of
 
 
 class Chosen(msgspec.Struct, frozen=True):

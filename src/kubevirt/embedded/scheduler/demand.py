@@ -11,15 +11,13 @@ from kubevirt.api.core.container import Container
 from kubevirt.api.core.pod import Pod, PodSpec
 from kubevirt.api.struct import Quantity as WrittenQuantity
 from kubevirt.base.quantity import ZERO, Quantity
+from kubevirt.embedded.objects.pods import spec_of
 
 Amounts = dict[str, Quantity]
 HUGE_PAGES: Final = "hugepages-"
-_NOTHING: Final = PodSpec(containers=())
-
-
-def spec_of(pod: Pod) -> PodSpec:
-    """The server lets no pod in without one."""
-    return pod.spec or _NOTHING
+_ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  # compared, not bound
+HostPort = tuple[str, str, int]
+"""Address, protocol and port on the node itself."""
 
 
 def amounts(written: Mapping[str, WrittenQuantity]) -> Amounts:
@@ -73,13 +71,23 @@ def _larger(one: Mapping[str, Quantity], other: Mapping[str, Quantity]) -> Amoun
     }
 
 
-def host_ports(pod: Pod) -> frozenset[tuple[str, str, int]]:
-    """Address, protocol and port on the node itself, of each that is asked for."""
+def host_ports(pod: Pod) -> frozenset[HostPort]:
+    """Each that is asked for."""
     spec = spec_of(pod)
     sidecars = (each for each in spec.init_containers if each.restart_policy == "Always")
     return frozenset(
-        (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)  # noqa: S104  # any
+        (port.host_ip or _ANY_ADDRESS, port.protocol or "TCP", port.host_port)
         for container in (*spec.containers, *sidecars)
         for port in container.ports
         if port.host_port
     )
+
+
+def are_ports_taken(wanted: Iterable[HostPort], others: Iterable[Pod]) -> bool:
+    taken = [port for other in others for port in host_ports(other)]
+    return any(_collide(one, other) for one in wanted for other in taken)
+
+
+def _collide(one: HostPort, other: HostPort) -> bool:
+    is_same_address = one[0] == other[0] or _ANY_ADDRESS in (one[0], other[0])
+    return is_same_address and one[1:] == other[1:]

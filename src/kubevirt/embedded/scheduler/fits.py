@@ -9,14 +9,13 @@ from typing import Final
 from kubevirt.api.core.node import Taint
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.quantity import ZERO
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.embedded.scheduler import demand, spreading, storage, wishes
 from kubevirt.embedded.scheduler.cluster import Cluster, Place
-from kubevirt.embedded.scheduler.demand import spec_of
 from kubevirt.embedded.scheduler.neighbours import is_first, is_near, is_same_place, means
 from kubevirt.embedded.scheduler.tolerations import is_tolerated, keeps_out
 
 UNSCHEDULABLE: Final = "node.kubernetes.io/unschedulable"
-_ANY_ADDRESS: Final = "0.0.0.0"  # noqa: S104  # compared, not bound
 
 
 def reasons(pod: Pod, place: Place, cluster: Cluster) -> list[str]:
@@ -50,16 +49,8 @@ def _elsewhere(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
 
 def _ports(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:
     wanted = demand.host_ports(pod)
-    if not wanted:
-        return
-    taken = [port for other in place.pods for port in demand.host_ports(other)]
-    if any(_collide(one, other) for one in wanted for other in taken):
+    if wanted and demand.are_ports_taken(wanted, place.pods):
         yield "node(s) didn't have free ports for the requested pod ports"
-
-
-def _collide(one: tuple[str, str, int], other: tuple[str, str, int]) -> bool:
-    same_address = one[0] == other[0] or _ANY_ADDRESS in (one[0], other[0])
-    return same_address and one[1:] == other[1:]
 
 
 def _room(pod: Pod, place: Place, _: Cluster) -> Iterator[str]:

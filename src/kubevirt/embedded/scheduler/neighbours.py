@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from kubevirt.api.core.pod import Pod
 from kubevirt.api.core.scheduling import PodAffinityTerm
+from kubevirt.embedded.objects.selecting import narrowed, selects
 from kubevirt.embedded.scheduler.cluster import Cluster, Place
-from kubevirt.embedded.scheduler.selecting import narrowed, selects
 
 
 def is_near(term: PodAffinityTerm, pod: Pod, place: Place, cluster: Cluster) -> bool:

@@ -30,11 +30,11 @@ from kubevirt.api.scheme import (
 from kubevirt.base.clock import Clock
 from kubevirt.base.log import get_logger
 from kubevirt.base.tasks import background
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.embedded.scheduler import wishes
 from kubevirt.embedded.scheduler.binding import Binding, BindingSettings, NoVolumes, Placement
 from kubevirt.embedded.scheduler.cluster import has_ended
 from kubevirt.embedded.scheduler.decide import Chosen, decide
-from kubevirt.embedded.scheduler.demand import spec_of
 from kubevirt.embedded.scheduler.ledger import Ledger
 from kubevirt.embedded.scheduler.storage import Storage, claim_keys, steps
 from kubevirt.embedded.scheduler.waiting import SCHEDULER, Waiting, is_ours_to_place

@@ -2,10 +2,10 @@
 
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.quantity import ZERO
+from kubevirt.embedded.objects.selecting import term_selects
 from kubevirt.embedded.scheduler import demand, wishes
 from kubevirt.embedded.scheduler.cluster import Cluster, Place
 from kubevirt.embedded.scheduler.neighbours import is_near
-from kubevirt.embedded.scheduler.selecting import term_selects
 from kubevirt.embedded.scheduler.spreading import crowd
 
 

@@ -11,10 +11,10 @@ from typing import Final
 from kubevirt.api.core.pod import Pod
 from kubevirt.api.core.scheduling import TopologySpreadConstraint
 from kubevirt.api.meta import LabelSelector
+from kubevirt.embedded.objects.pods import spec_of
+from kubevirt.embedded.objects.selecting import narrowed, selects
 from kubevirt.embedded.scheduler import wishes
 from kubevirt.embedded.scheduler.cluster import Cluster, Place
-from kubevirt.embedded.scheduler.demand import spec_of
-from kubevirt.embedded.scheduler.selecting import narrowed, selects
 from kubevirt.embedded.scheduler.tolerations import keeps_out
 
 UNEVEN: Final = "node(s) didn't match pod topology spread constraints"

@@ -6,21 +6,14 @@ made for that node.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 import msgspec
 
 from kubevirt.api.core.node import Node
 from kubevirt.api.core.pod import Pod
 from kubevirt.api.core.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubevirt.base.quantity import ZERO, Quantity
-from kubevirt.embedded.scheduler.demand import spec_of
-from kubevirt.embedded.scheduler.selecting import selects, term_selects
-
-SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
-BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
-_NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
-_OF_OLD: Final = "volume.beta.kubernetes.io/storage-class"
+from kubevirt.embedded.objects import claims
+from kubevirt.embedded.objects.pods import spec_of
 
 ClaimKey = tuple[str, str]
 """Namespace and name."""
@@ -70,7 +63,7 @@ def trouble(pod: Pod, storage: Storage) -> str | None:
             return f'persistentvolumeclaim "{key[1]}" bound to non-existent persistentvolume "{volume}"'
         if claim.metadata.deletion_timestamp:
             return f'persistentvolumeclaim "{key[1]}" is being deleted'
-        is_waited_for = is_waited_for or not (is_bound(claim) or _waits(claim, storage))
+        is_waited_for = is_waited_for or not (claims.is_bound(claim) or _waits(claim, storage))
     return "pod has unbound immediate PersistentVolumeClaims" if is_waited_for else None
 
 
@@ -85,11 +78,11 @@ def exclusive(pod: Pod, storage: Storage) -> set[ClaimKey]:
 
 def reasons(pod: Pod, node: Node, storage: Storage) -> Iterator[str]:
     """Why the pod's volumes cannot be had on a node."""
-    claims = [storage.claims[key] for key in claim_keys(pod) if key in storage.claims]
+    used = [storage.claims[key] for key in claim_keys(pod) if key in storage.claims]
     volumes = [
-        storage.volumes.get(each.spec.volume_name or "") for each in claims if is_bound(each)
+        storage.volumes.get(each.spec.volume_name or "") for each in used if claims.is_bound(each)
     ]
-    if any(volume is not None and not _is_at(volume, node) for volume in volumes):
+    if any(volume is not None and not claims.is_at(volume, node) for volume in volumes):
         yield "node(s) didn't match PersistentVolume's node affinity"
     if steps(pod, node, storage) is None:
         yield "node(s) didn't find available persistent volumes to bind"
@@ -101,7 +94,7 @@ def steps(pod: Pod, node: Node, storage: Storage) -> list[Step] | None:
     """What gives each waiting claim of the pod its volume on a node; None if nothing does."""
     found: list[Step] = []
     taken: set[str] = set()
-    for claim in sorted(_unbound(pod, storage), key=_size):
+    for claim in sorted(_unbound(pod, storage), key=claims.size):
         step = _step(claim, node, storage, taken)
         if step is None:
             return None
@@ -113,41 +106,30 @@ def steps(pod: Pod, node: Node, storage: Storage) -> list[Step] | None:
 
 def _unbound(pod: Pod, storage: Storage) -> list[PersistentVolumeClaim]:
     """Each once, however often the pod names it."""
-    claims = (storage.claims.get(key) for key in dict.fromkeys(claim_keys(pod)))
-    return [each for each in claims if each is not None and not is_bound(each)]
+    used = (storage.claims.get(key) for key in dict.fromkeys(claim_keys(pod)))
+    return [each for each in used if each is not None and not claims.is_bound(each)]
 
 
 def _step(
     claim: PersistentVolumeClaim, node: Node, storage: Storage, taken: set[str]
 ) -> Step | None:
-    selected = claim.metadata.annotations.get(SELECTED_NODE)
+    selected = claim.metadata.annotations.get(claims.SELECTED_NODE)
     if selected is not None and selected != node.metadata.name:
         return None
     if selected is None and (volume := _match(claim, node, storage, taken)):
         return Take(claim, volume)
-    made_by = storage.classes.get(class_of(claim))
+    made_by = storage.classes.get(claims.class_of(claim))
     return Provide(claim) if made_by and _can_provide(made_by, node) else None
-
-
-def is_bound(claim: PersistentVolumeClaim) -> bool:
-    """A claim that only names its volume still waits for that volume to agree."""
-    agreed = BIND_COMPLETED in claim.metadata.annotations or claim.status.phase == "Bound"
-    return bool(claim.spec.volume_name) and agreed
-
-
-def class_of(claim: PersistentVolumeClaim) -> str:
-    return claim.metadata.annotations.get(_OF_OLD) or claim.spec.storage_class_name or ""
 
 
 def _waits(claim: PersistentVolumeClaim, storage: Storage) -> bool:
     """For a pod, before it has a volume."""
-    made_by = storage.classes.get(class_of(claim))
-    mode = made_by.volume_binding_mode if made_by else None
-    return mode == "WaitForFirstConsumer" and not claim.spec.volume_name
+    made_by = storage.classes.get(claims.class_of(claim))
+    return claims.is_delayed(made_by) and not claim.spec.volume_name
 
 
 def _can_provide(made_by: StorageClass, node: Node) -> bool:
-    if made_by.provisioner in ("", _NO_PROVISIONER):
+    if made_by.provisioner in ("", claims.NO_PROVISIONER):
         return False
     labels = node.metadata.labels
     topologies = made_by.allowed_topologies
@@ -157,65 +139,14 @@ def _can_provide(made_by: StorageClass, node: Node) -> bool:
     )
 
 
-# Volumes that are there already
-
-
 def _match(
     claim: PersistentVolumeClaim, node: Node, storage: Storage, taken: set[str]
 ) -> PersistentVolume | None:
-    """The one that was made for the claim, or the smallest that will do."""
-    fitting = [
+    """A volume that is there already, and that no decision has given away."""
+    left = (
         each
         for each in storage.volumes.values()
-        if each.metadata.name not in taken and _fits(each, claim, storage) and _is_at(each, node)
-    ]
-    meant = [each for each in fitting if each.spec.claim_ref]
-    return min(meant or fitting, key=_order, default=None)
-
-
-def _fits(volume: PersistentVolume, claim: PersistentVolumeClaim, storage: Storage) -> bool:
-    promised = storage.promised.get(volume.metadata.name)
-    if promised is not None and promised != claim.metadata.uid:
-        return False
-    return (
-        (volume.spec.storage_class_name or "") == class_of(claim)
-        and (volume.spec.volume_mode or "Filesystem") == (claim.spec.volume_mode or "Filesystem")
-        and set(claim.spec.access_modes) <= set(volume.spec.access_modes)
-        and _capacity(volume) >= _size(claim)
-        and _is_free_for(volume, claim)
-        and (claim.spec.selector is None or selects(claim.spec.selector, volume.metadata.labels))
+        if each.metadata.name not in taken
+        and storage.promised.get(each.metadata.name) in (None, claim.metadata.uid)
     )
-
-
-def _is_free_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    if volume.metadata.deletion_timestamp:
-        return False
-    meant = volume.spec.claim_ref
-    if meant is None:
-        return volume.status.phase == "Available"
-    return (
-        meant.name == claim.metadata.name
-        and meant.namespace == claim.metadata.namespace
-        and meant.uid in (None, "", claim.metadata.uid)
-    )
-
-
-def _is_at(volume: PersistentVolume, node: Node) -> bool:
-    affinity = volume.spec.node_affinity
-    asked = affinity.required if affinity else None
-    return asked is None or any(term_selects(each, node) for each in asked.node_selector_terms)
-
-
-def _order(volume: PersistentVolume) -> tuple[Quantity, str]:
-    return _capacity(volume), volume.metadata.name
-
-
-def _capacity(volume: PersistentVolume) -> Quantity:
-    size = volume.spec.capacity.get("storage")
-    return ZERO if size is None else Quantity.from_json(size)
-
-
-def _size(claim: PersistentVolumeClaim) -> Quantity:
-    asked = claim.spec.resources
-    size = asked.requests.get("storage") if asked else None
-    return ZERO if size is None else Quantity.from_json(size)
+    return claims.best(claim, left, node=node)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Final
 
 from kubevirt.api.core.pod import Pod
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.embedded.scheduler.cluster import has_ended
 from kubevirt.embedded.scheduler.decide import in_turn
-from kubevirt.embedded.scheduler.demand import spec_of
 from kubevirt.kube.key import Key
 
 SCHEDULER: Final = "default-scheduler"

@@ -12,8 +12,8 @@ from kubevirt.api.core.scheduling import (
     TopologySpreadConstraint,
     WeightedPodAffinityTerm,
 )
-from kubevirt.embedded.scheduler.demand import spec_of
-from kubevirt.embedded.scheduler.selecting import term_selects
+from kubevirt.embedded.objects.pods import spec_of
+from kubevirt.embedded.objects.selecting import term_selects
 
 _NONE = Affinity()
 

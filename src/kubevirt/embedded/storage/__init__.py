@@ -1,7 +1,6 @@
 """Storage of the home: what becomes of claims, and the folders and disks that they are given.
 
 decide.py         what is to be done for a claim or a volume: pure, and the place to begin reading
-matching.py       which volume a claim can have
 classes.py        the storage classes that the home brings
 controller.py     does what was decided
 provisioner.py    makes folders and files, and takes them away

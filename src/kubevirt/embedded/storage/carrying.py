@@ -10,7 +10,8 @@ from kubevirt.api.core.storage import PersistentVolume, PersistentVolumeClaim, S
 from kubevirt.api.scheme import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Retry
-from kubevirt.embedded.storage import decide, matching, objects, steps, users
+from kubevirt.embedded.objects import claims
+from kubevirt.embedded.storage import decide, objects, steps, users
 from kubevirt.embedded.storage.loop import LoopDevices
 from kubevirt.embedded.storage.provisioner import Provisioner
 from kubevirt.embedded.storage.users import USERS
@@ -83,9 +84,9 @@ class Carrying:
     ) -> None:
         if made_by is None:
             raise Retry(f"the class of claim {Key.of(claim)} has just gone")
-        name, size = objects.volume_name(claim), matching.size(claim).value()
+        name, size = objects.volume_name(claim), claims.size(claim).value()
         try:
-            path = self._provisioner.make(name, matching.mode(claim.spec.volume_mode), size)
+            path = self._provisioner.make(name, claims.mode(claim.spec.volume_mode), size)
         except Retry as error:
             message = (
                 f'failed to provision volume with StorageClass "{made_by.metadata.name}": {error}'
@@ -97,16 +98,16 @@ class Carrying:
             volume = await self._client.create(PERSISTENT_VOLUMES, wanted)
         except AlreadyExists:
             volume = await self._client.get(PERSISTENT_VOLUMES, name)
-            if not matching.is_for(volume.spec.claim_ref, claim):
+            if not claims.is_for(volume.spec.claim_ref, claim):
                 raise Retry(f"volume {name} is there and belongs to another claim") from None
         message = f"Successfully provisioned volume {name}"
         self._tell_of_claim(claim, steps.Tell("ProvisioningSucceeded", message))
         await self._bind(claim, volume)
 
     async def _grow(self, claim: PersistentVolumeClaim, volume: PersistentVolume, to: str) -> None:
-        path = self._provisioner.grow(volume.metadata.name, matching.size(claim).value())
+        path = self._provisioner.grow(volume.metadata.name, claims.size(claim).value())
         await self._loops.grown(path)
-        if matching.capacity(volume) < matching.size(claim):
+        if claims.capacity(volume) < claims.size(claim):
             size = MergePatch({"spec": {"capacity": {"storage": to}}})
             volume = await self._client.patch(PERSISTENT_VOLUMES, volume.metadata.name, size)
         await self._show_claim(claim, {"capacity": dict(volume.spec.capacity)})
@@ -128,7 +129,7 @@ class Carrying:
         except NotFound:
             return False
         owner = volume.spec.claim_ref
-        return owner is None or matching.is_for(owner, claim)
+        return owner is None or claims.is_for(owner, claim)
 
     async def _unprotect_claim(self, claim: PersistentVolumeClaim) -> None:
         metadata = claim.metadata

@@ -15,7 +15,8 @@ from kubevirt.api.scheme import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES, ST
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Retry
 from kubevirt.base.log import get_logger
-from kubevirt.embedded.storage import decide, matching, users
+from kubevirt.embedded.objects import claims
+from kubevirt.embedded.storage import decide, users
 from kubevirt.embedded.storage.carrying import Carrying
 from kubevirt.embedded.storage.classes import classes
 from kubevirt.embedded.storage.loop import LoopDevices
@@ -144,7 +145,7 @@ class StorageController:
         claim = self._claims.get(key)
         if claim is None:
             return DONE
-        made_by = self._classes.get(Key("", matching.class_of(claim)))
+        made_by = self._classes.get(Key("", claims.class_of(claim)))
         for step in decide.for_claim(claim, self._seen(key)):
             await self._carrying.for_claim(claim, step, made_by)
         return DONE

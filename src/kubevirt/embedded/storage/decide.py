@@ -11,18 +11,16 @@ import msgspec
 
 from kubevirt.api.core.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubevirt.base.quantity import Quantity
-from kubevirt.embedded.storage import matching, steps
+from kubevirt.embedded.objects import claims
+from kubevirt.embedded.objects.claims import BIND_COMPLETED
+from kubevirt.embedded.storage import steps
 from kubevirt.embedded.storage.classes import PROVISIONER, default_class
 from kubevirt.kube.key import Key
 
-BIND_COMPLETED: Final = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
 PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
-SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 CLAIM_PROTECTION: Final = "kubernetes.io/pvc-protection"
 VOLUME_PROTECTION: Final = "kubernetes.io/pv-protection"
-_NO_PROVISIONER: Final = "kubernetes.io/no-provisioner"
-_DELAYED: Final = "WaitForFirstConsumer"
 
 _LOST: Final = steps.Lose(
     "ClaimLost", "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
@@ -69,7 +67,7 @@ def _bound(claim: PersistentVolumeClaim, seen: Seen) -> list[steps.ClaimStep]:
     volume = seen.volumes.get(claim.spec.volume_name)
     if volume is None:
         return [_LOST]
-    if volume.spec.claim_ref is not None and not matching.is_for(volume.spec.claim_ref, claim):
+    if volume.spec.claim_ref is not None and not claims.is_for(volume.spec.claim_ref, claim):
         return [_MISBOUND]
     return [*_bind(claim, volume), *_grow(claim, volume, seen)]
 
@@ -77,25 +75,26 @@ def _bound(claim: PersistentVolumeClaim, seen: Seen) -> list[steps.ClaimStep]:
 def _named(claim: PersistentVolumeClaim, seen: Seen) -> list[steps.ClaimStep]:
     """The user says which volume it shall be."""
     volume = seen.volumes.get(claim.spec.volume_name or "")
-    if volume is None or volume.metadata.deletion_timestamp is not None:
+    if volume is None:
         return [steps.Wait()]
     if volume.spec.claim_ref is None:
-        if why := matching.misfit(claim, volume):
+        if why := claims.misfit(claim, volume):
             name = volume.metadata.name
             message = f'Cannot bind to requested volume "{name}": {why}'
             return [steps.Wait(), steps.Tell("VolumeMismatch", message, is_warning=True)]
         return _bind(claim, volume)
-    if matching.is_for(volume.spec.claim_ref, claim):
-        return _bind(claim, volume)
+    if claims.is_for(volume.spec.claim_ref, claim):
+        is_going = volume.metadata.deletion_timestamp is not None
+        return [steps.Wait()] if is_going else _bind(claim, volume)
     message = f'volume "{volume.metadata.name}" already bound to a different claim.'
     return [steps.Wait(), steps.Tell("FailedBinding", message, is_warning=True)]
 
 
 def _unbound(claim: PersistentVolumeClaim, seen: Seen) -> list[steps.ClaimStep]:
-    name = matching.class_of(claim)
+    name = claims.class_of(claim)
     made_by = seen.classes.get(name)
-    is_delayed = made_by is not None and made_by.volume_binding_mode == _DELAYED
-    volume = matching.best(claim, seen.volumes.values(), is_delayed=is_delayed)
+    is_delayed = claims.is_delayed(made_by)
+    volume = claims.best(claim, seen.volumes.values(), is_delayed=is_delayed)
     if volume is not None:
         return _bind(claim, volume)
     if not name:
@@ -106,7 +105,7 @@ def _unbound(claim: PersistentVolumeClaim, seen: Seen) -> list[steps.ClaimStep]:
     if made_by is None:
         message = f'storageclass.storage.k8s.io "{name}" not found'
         return [steps.Wait(), steps.Tell("ProvisioningFailed", message, is_warning=True)]
-    node = claim.metadata.annotations.get(SELECTED_NODE, "")
+    node = claim.metadata.annotations.get(claims.SELECTED_NODE, "")
     if is_delayed and not node:
         return [steps.Wait(), _waits_for(seen.waiting_pods.get(Key.of(claim)))]
     return _new(claim, made_by, node)
@@ -125,7 +124,7 @@ def _new(claim: PersistentVolumeClaim, made_by: StorageClass, node: str) -> list
             message = f'failed to provision volume with StorageClass "{name}": {why}'
             return [steps.Wait(), steps.Tell("ProvisioningFailed", message, is_warning=True)]
         return [steps.Provision(node)]
-    if made_by.provisioner == _NO_PROVISIONER:
+    if made_by.provisioner == claims.NO_PROVISIONER:
         message = f"no persistent volumes available for this claim, and class {name} makes none"
         return [steps.Wait(), steps.Tell("FailedBinding", message)]
     message = (
@@ -172,11 +171,11 @@ def is_claim_complete(claim: PersistentVolumeClaim, volume: PersistentVolume) ->
 def _grow(
     claim: PersistentVolumeClaim, volume: PersistentVolume, seen: Seen
 ) -> list[steps.ClaimStep]:
-    made_by = seen.classes.get(matching.class_of(claim))
+    made_by = seen.classes.get(claims.class_of(claim))
     if made_by is None or not made_by.allow_volume_expansion or not is_ours(volume):
         return []
-    wanted, shown = matching.size(claim), claim.status.capacity.get("storage", "0")
-    is_small = matching.capacity(volume) < wanted or Quantity.from_json(shown) < wanted
+    wanted, shown = claims.size(claim), claim.status.capacity.get("storage", "0")
+    is_small = claims.capacity(volume) < wanted or Quantity.from_json(shown) < wanted
     return [steps.Grow(volume, str(wanted))] if is_small and claim.status.phase == "Bound" else []
 
 

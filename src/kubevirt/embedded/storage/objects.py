@@ -15,7 +15,8 @@ from kubevirt.api.core.storage import (
     VolumeNodeAffinity,
 )
 from kubevirt.api.meta import ObjectMeta
-from kubevirt.embedded.storage import decide, matching
+from kubevirt.embedded.objects import claims
+from kubevirt.embedded.storage import decide
 from kubevirt.embedded.storage.classes import PROVISIONER
 
 _HOSTNAME: Final = "kubernetes.io/hostname"
@@ -42,13 +43,13 @@ def new_volume(
         ),
         spec=PersistentVolumeSpec(
             access_modes=claim.spec.access_modes,
-            capacity={"storage": str(matching.size(claim))},
+            capacity={"storage": str(claims.size(claim))},
             claim_ref=reference(claim),
             local=LocalVolumeSource(path=str(path)),
             node_affinity=_affinity(claim, node),
             persistent_volume_reclaim_policy=made_by.reclaim_policy or "Delete",
             storage_class_name=made_by.metadata.name,
-            volume_mode=matching.mode(claim.spec.volume_mode),
+            volume_mode=claims.mode(claim.spec.volume_mode),
             mount_options=made_by.mount_options,
         ),
     )
@@ -98,7 +99,7 @@ def volume_of(claim: PersistentVolumeClaim, volume: PersistentVolume) -> dict[st
 
 def claim_on(claim: PersistentVolumeClaim, volume: PersistentVolume) -> dict[str, Any]:
     """For the claim: which volume it has. It is protected from now on, since pods may use it."""
-    annotations = {decide.BIND_COMPLETED: "yes"}
+    annotations = {claims.BIND_COMPLETED: "yes"}
     if not claim.spec.volume_name:
         annotations[decide.BOUND_BY_CONTROLLER] = "yes"
     if decide.is_ours(volume):

@@ -17,7 +17,7 @@ from kubevirt.embedded.node import downward, environment, service_links
 from kubevirt.embedded.node.downward import Places
 from kubevirt.embedded.node.environment import Missing, Sources
 from kubevirt.embedded.node.expansion import expand
-from kubevirt.embedded.node.policy import spec_of
+from kubevirt.embedded.objects.pods import spec_of
 
 SOURCES = Sources(
     config_maps={"settings": ConfigMap(data={"color": "blue", "size": "big"})},

@@ -16,6 +16,7 @@ from tests.unit.embedded.scheduler.objects import (
 )
 
 from kubevirt.api.core.storage import PersistentVolumeClaim
+from kubevirt.embedded.objects import claims
 from kubevirt.embedded.scheduler import storage
 from kubevirt.embedded.scheduler.cluster import Cluster, Place
 from kubevirt.embedded.scheduler.decide import Chosen, Nowhere, decide
@@ -28,7 +29,7 @@ NOTHING_TO_BIND = ["node(s) didn't find available persistent volumes to bind"]
 
 
 def bound_to(volume: str, **more: Any) -> PersistentVolumeClaim:
-    done = {"annotations": {storage.BIND_COMPLETED: "yes"}}
+    done = {"annotations": {claims.BIND_COMPLETED: "yes"}}
     return a_claim("data", "local", metadata=done, volumeName=volume, **more)
 
 
@@ -99,7 +100,7 @@ def test_a_claim_that_two_volumes_of_a_pod_use_is_provided_once() -> None:
 
 
 def test_a_claim_that_another_node_was_selected_for_stays_there() -> None:
-    claim = a_claim("data", "later", metadata={"annotations": {storage.SELECTED_NODE: "two"}})
+    claim = a_claim("data", "later", metadata={"annotations": {claims.SELECTED_NODE: "two"}})
     known = a_storage(claim, LATER)
     pod = a_pod(**using("data"))
 
@@ -126,13 +127,13 @@ def test_the_smallest_volume_that_will_do_is_taken() -> None:
 
 
 def test_two_claims_do_not_take_the_same_volume() -> None:
-    claims = [a_claim("a", "local"), a_claim("b", "local")]
+    wanted = [a_claim("a", "local"), a_claim("b", "local")]
     volumes = [a_volume("small", "local"), a_volume("large", "local", size="2Gi")]
-    known = a_storage(*claims, *volumes, LOCAL)
+    known = a_storage(*wanted, *volumes, LOCAL)
 
     steps = storage.steps(a_pod(**using("a", "b")), a_node(), known)
 
-    assert steps == [Take(claims[0], volumes[0]), Take(claims[1], volumes[1])]
+    assert steps == [Take(wanted[0], volumes[0]), Take(wanted[1], volumes[1])]
 
 
 UNFIT: dict[str, dict[str, Any]] = {
@@ -177,10 +178,7 @@ def test_a_volume_that_was_promised_to_another_claim_is_not_given_away_again() -
 
 
 def test_a_claim_for_one_pod_keeps_the_second_out() -> None:
-    claim = a_claim("data", "local", accessModes=["ReadWriteOncePod"], volumeName="v")
-    claim = msgspec.structs.replace(
-        claim, status=msgspec.structs.replace(claim.status, phase="Bound")
-    )
+    claim = bound_to("v", accessModes=["ReadWriteOncePod"])
     known: Storage = a_storage(claim, a_volume("v", "local"))
     place = Place(node=a_node(), pods=[a_pod("first", **using("data"))])
     cluster = Cluster(places=[place], storage=known)

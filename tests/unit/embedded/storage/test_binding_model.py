@@ -9,7 +9,8 @@ from tests.unit.embedded.storage.objects import a_claim, a_class, a_volume, owne
 
 from kubevirt.api.core.references import ObjectReference
 from kubevirt.api.core.storage import PersistentVolume, PersistentVolumeClaim
-from kubevirt.embedded.storage import decide, matching, objects, steps
+from kubevirt.embedded.objects.claims import best
+from kubevirt.embedded.storage import decide, objects, steps
 
 NAMES = ("a", "b", "c")
 VOLUMES = ("v", "w", "x")
@@ -127,5 +128,4 @@ def test_no_two_claims_share_a_volume_and_all_that_can_be_bound_are(
         assert volume.status.phase == "Bound"
     for claim in model.claims.values():
         if claim not in bound and not claim.spec.volume_name:
-            left = matching.best(claim, model.volumes.values(), is_delayed=False)
-            assert left is None
+            assert best(claim, model.volumes.values()) is None

@@ -13,11 +13,12 @@ from kubevirt.api.core.pod import Pod
 from kubevirt.api.core.pod_volumes import PersistentVolumeClaimVolumeSource
 from kubevirt.api.core.storage import PersistentVolume, PersistentVolumeClaim
 from kubevirt.api.scheme import PERSISTENT_VOLUME_CLAIMS, PERSISTENT_VOLUMES
-from kubevirt.embedded.node.policy import all_containers, spec_of
+from kubevirt.embedded.node.policy import all_containers
 from kubevirt.embedded.node.settings import NodeSettings
 from kubevirt.embedded.node.volumes import host_path, ownership, places
 from kubevirt.embedded.node.volumes.contents import NotThere
 from kubevirt.embedded.node.volumes.source import Source
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.embedded.storage.loop import IN_POD, LoopDevices
 from kubevirt.kube.client import Client
 from kubevirt.kube.errors import NotFound

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from kubevirt.api.core.pod_volumes import DownwardAPIVolumeFile
 from kubevirt.embedded.node import downward
-from kubevirt.embedded.node.policy import spec_of
 from kubevirt.embedded.node.volumes.contents import File, Files, Origin
+from kubevirt.embedded.objects.pods import spec_of
 
 
 def files(origin: Origin, items: Iterable[DownwardAPIVolumeFile], mode: int) -> Files:

@@ -12,7 +12,6 @@ from kubevirt.api.core.pod_volumes import Volume
 from kubevirt.api.struct import Quantity
 from kubevirt.base.clock import Clock
 from kubevirt.embedded.node.downward import Places
-from kubevirt.embedded.node.policy import spec_of
 from kubevirt.embedded.node.settings import NodeSettings
 from kubevirt.embedded.node.volumes import folders, projected, things
 from kubevirt.embedded.node.volumes.contents import NotThere, Origin
@@ -20,6 +19,7 @@ from kubevirt.embedded.node.volumes.following import Following
 from kubevirt.embedded.node.volumes.published import publish
 from kubevirt.embedded.node.volumes.source import Source
 from kubevirt.embedded.node.volumes.token_requests import TokenRequests
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.host import mounts
 
 _MODE: Final = 0o755

@@ -1,9 +1,9 @@
 """The contents of a volume that is made of objects: one of them, or several in one folder."""
 
 from kubevirt.api.core.pod_volumes import Volume, VolumeProjection
-from kubevirt.embedded.node.policy import spec_of
 from kubevirt.embedded.node.volumes import config_map, downward_api, secret
 from kubevirt.embedded.node.volumes.contents import DEFAULT_MODE, File, Files, NotThere, Origin
+from kubevirt.embedded.objects.pods import spec_of
 
 
 def files(volume: Volume, origin: Origin) -> Files | None:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from kubevirt.api.core.pod import Pod
 from kubevirt.api.core.pod_volumes import Volume, VolumeProjection
-from kubevirt.embedded.node.policy import spec_of
+from kubevirt.embedded.objects.pods import spec_of
 
 
 class Thing(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from kubevirt.api.core.pod import Pod
-from kubevirt.embedded.node.policy import spec_of
+from kubevirt.embedded.objects.pods import spec_of
 
 DEFAULT_LIFE_S: Final = 3600
 _LONGEST: Final = timedelta(hours=24)

@@ -14,9 +14,9 @@ from kubevirt.api.scheme import SERVICE_ACCOUNTS
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import KubevirtError
 from kubevirt.base.log import get_logger
-from kubevirt.embedded.node.policy import spec_of
 from kubevirt.embedded.node.volumes import token
 from kubevirt.embedded.node.volumes.contents import NotThere
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.kube.client import Client
 
 log = get_logger(__name__)

@@ -12,8 +12,8 @@ import msgspec
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.commands import run
 from kubevirt.base.quantity import Quantity
-from kubevirt.embedded.node.policy import spec_of
 from kubevirt.embedded.node.volumes import empty_dir, folders
+from kubevirt.embedded.objects.pods import spec_of
 
 _AT_ONCE: Final = 200
 _TIMEOUT_S: Final = 60.0

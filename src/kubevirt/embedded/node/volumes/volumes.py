@@ -30,7 +30,7 @@ from kubevirt.base.files import Root
 from kubevirt.base.log import get_logger
 from kubevirt.base.tasks import background
 from kubevirt.embedded.node.neighbours import Images, NoImageForVolume, NotNow
-from kubevirt.embedded.node.policy import FINAL_PHASES, spec_of
+from kubevirt.embedded.node.policy import FINAL_PHASES
 from kubevirt.embedded.node.settings import NodeSettings
 from kubevirt.embedded.node.volumes import (
     empty_dir,
@@ -48,6 +48,7 @@ from kubevirt.embedded.node.volumes.following import Following
 from kubevirt.embedded.node.volumes.object_volumes import Allocatable, ObjectVolumes
 from kubevirt.embedded.node.volumes.source import Source
 from kubevirt.embedded.node.volumes.token_requests import TokenRequests
+from kubevirt.embedded.objects.pods import spec_of
 from kubevirt.embedded.runtime.container import Mount
 from kubevirt.embedded.storage.loop import LoopDevices
 from kubevirt.host import mounts as machine
