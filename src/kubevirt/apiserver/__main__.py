@@ -8,7 +8,6 @@ import argparse
 import asyncio
 import errno
 import os
-import resource
 import signal
 import ssl
 import sys
@@ -26,6 +25,7 @@ from kubevirt.apiserver.plugins.service_addresses import DEFAULT_CIDR, ServiceAd
 from kubevirt.apiserver.server import ADMINISTRATOR, ServerSettings, serving
 from kubevirt.apiserver.storage.retention import RetentionSettings
 from kubevirt.apiserver.storage.store import StoreSettings
+from kubevirt.base import open_files
 from kubevirt.base.clock import SystemClock
 from kubevirt.base.errors import UserError
 from kubevirt.base.files import Root
@@ -123,7 +123,7 @@ async def _run(arguments: argparse.Namespace) -> None:
         collector=_collector(arguments),
         store=_store(arguments),
     )
-    _open_many_files()
+    open_files.open_many()
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -131,12 +131,6 @@ async def _run(arguments: argparse.Namespace) -> None:
     async with serving(settings) as server:
         os.write(sys.stdout.fileno(), f"{server.url}\n".encode())
         await ended.wait()
-
-
-def _open_many_files() -> None:
-    """As many as the system lets us: each client that watches has one."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def main() -> int:

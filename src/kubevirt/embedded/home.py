@@ -24,6 +24,7 @@ from typing import Final, Self, TypeVar
 
 import msgspec
 
+from kubevirt.base.boot import boot_id
 from kubevirt.base.errors import ConfigError
 from kubevirt.base.files import Root
 
@@ -31,7 +32,6 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 VERSION: Final = 1
 DEFAULT: Final = Path("/var/lib/kubevirt-embedded")
-_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 _LOCKS: Final = Path("/proc/locks")
 _ID: Final = re.compile(r"[0-9a-f]{8}")
 _LIMIT: Final = 64 << 10
@@ -334,10 +334,6 @@ class Home:
         with Root.open(self.path) as root, suppress(FileNotFoundError):
             return root.read(name, limit=_LIMIT).decode(errors="replace").strip()
         return ""
-
-
-def boot_id() -> str:
-    return _BOOT_ID.read_text().strip()
 
 
 def _take(fd: int, home: Home) -> None:

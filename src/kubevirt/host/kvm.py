@@ -18,6 +18,7 @@ from typing import Final
 
 import msgspec
 
+from kubevirt.base.boot import boot_id
 from kubevirt.base.commands import run
 from kubevirt.base.errors import CommandFailed, CommandTimedOut, ConfigError
 from kubevirt.base.files import Root
@@ -31,7 +32,6 @@ CACHE_NAME: Final = "kvm-probe.json"
 
 _FLAGS: Final = frozenset({"vmx", "svm"})
 _CPUINFO: Final = Path("/proc/cpuinfo")
-_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
 _ROM_SIZE: Final = 64 * 1024
 _RESET: Final = 0xFFF0
@@ -89,11 +89,11 @@ async def acceleration(cache: Path, *, machine: Machine | None = None) -> Accele
     """The verdict for this machine; `cache` is a folder of ours that outlives the caller."""
     if verdict := at_first_sight(machine or this_machine()):
         return verdict
-    boot_id = _boot_id()
-    if remembered := _remembered(cache, boot_id):
+    this_boot = boot_id()
+    if remembered := _remembered(cache, this_boot):
         return remembered
     found = await probe()
-    _remember(cache, _Remembered(boot_id=boot_id, found=found))
+    _remember(cache, _Remembered(boot_id=this_boot, found=found))
     return found
 
 
@@ -156,10 +156,6 @@ def _rom() -> Iterator[int]:
         os.close(fd)
 
 
-def _boot_id() -> str:
-    return _BOOT_ID.read_text().strip()
-
-
 def _opening_error(device: Path) -> str | None:
     try:
         os.close(os.open(device, os.O_RDWR | os.O_CLOEXEC))
@@ -168,13 +164,13 @@ def _opening_error(device: Path) -> str | None:
     return None
 
 
-def _remembered(cache: Path, boot_id: str) -> Acceleration | None:
+def _remembered(cache: Path, this_boot: str) -> Acceleration | None:
     try:
         with Root.open(cache) as folder:
             known = msgspec.json.decode(folder.read(CACHE_NAME, limit=4096), type=_Remembered)
     except (OSError, msgspec.MsgspecError):
         return None  # never asked, or a file that is not ours to read: ask again
-    return known.found if known.boot_id == boot_id else None
+    return known.found if known.boot_id == this_boot else None
 
 
 def _remember(cache: Path, found: _Remembered) -> None:

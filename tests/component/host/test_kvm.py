@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kubevirt.base.boot import boot_id
 from kubevirt.host import kvm
 from kubevirt.host.kvm import Acceleration, Machine, acceleration, at_first_sight, probe
 
@@ -91,14 +92,14 @@ async def test_a_missing_emulator_is_a_verdict_and_no_crash() -> None:
 
 
 async def test_a_verdict_holds_until_the_next_boot(tmp_path: Path) -> None:
-    boot_id = kvm._boot_id()
+    this_boot = boot_id()
     yes = Acceleration(usable=True, reason="remembered")
     cache = tmp_path / kvm.CACHE_NAME
-    kvm._remember(tmp_path, kvm._Remembered(boot_id=boot_id, found=yes))
+    kvm._remember(tmp_path, kvm._Remembered(boot_id=this_boot, found=yes))
     assert await acceleration(tmp_path, machine=PROMISING) == yes
     assert kvm._remembered(tmp_path, "another boot") is None
     cache.write_bytes(b"\x00garbage")
-    assert kvm._remembered(tmp_path, boot_id) is None
+    assert kvm._remembered(tmp_path, this_boot) is None
 
 
 @needs_qemu
@@ -107,7 +108,7 @@ async def test_a_verdict_holds_until_the_next_boot(tmp_path: Path) -> None:
 )
 async def test_a_device_that_lies_costs_nobody_a_hang(tmp_path: Path) -> None:
     first = await acceleration(tmp_path, machine=PROMISING)
-    assert kvm._remembered(tmp_path, kvm._boot_id()) is not None, "it is tried once"
+    assert kvm._remembered(tmp_path, boot_id()) is not None, "it is tried once"
     assert await acceleration(tmp_path, machine=PROMISING) == first
 
 

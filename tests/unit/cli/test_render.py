@@ -5,10 +5,11 @@ import json
 import msgspec
 import pytest
 
+from kubevirt.base.boot import boot_id
 from kubevirt.cli.render import condition as conditions
 from kubevirt.cli.render import findings, steps
 from kubevirt.embedded.doctor.finding import missing, note, ok, warning
-from kubevirt.embedded.home import Process, boot_id
+from kubevirt.embedded.home import Process
 from kubevirt.embedded.process.condition import Condition, NodeCondition, State
 from kubevirt.embedded.process.progress import Began, Done, Listener, Ready
 from kubevirt.embedded.programs.sighted import Sighted

@@ -5,13 +5,11 @@
 the rest                                `discovery.py`
 """
 
-import asyncio
-from contextlib import suppress
 from typing import Final
-from weakref import WeakSet
 
 from aiohttp import web
 
+from kubevirt.base.callers import Callers
 from kubevirt.base.errors import KubevirtError, Retry
 from kubevirt.base.log import get_logger
 from kubevirt.components.virtapi import answers, path
@@ -39,18 +37,10 @@ class Front:
         self._judge = Judge(parts)
         self._discovery = Discovery(parts)
         self._subresources = Subresources(parts)
-        self._connections: WeakSet[asyncio.Transport] = WeakSet()
-
-    async def hang_up(self) -> None:
-        """On those who have asked and are still there. TLS would wait for each to say goodbye."""
-        for each in tuple(self._connections):
-            with suppress(AttributeError):  # what Python's TLS has to say of one that is closed
-                each.abort()
-        await asyncio.sleep(0)  # by then they are closed
+        self.callers = Callers()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        if request.transport:
-            self._connections.add(request.transport)
+        self.callers.add(request.transport)
         try:
             return await self._answered(request)
         except Refusal as refusal:

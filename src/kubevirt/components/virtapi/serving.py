@@ -56,7 +56,7 @@ async def serving(front: Front, doors: Doors) -> AsyncIterator[int]:
     await runner.setup()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(runner.cleanup)
-        stack.push_async_callback(front.hang_up)
+        stack.push_async_callback(front.callers.hang_up)
         port = 0
         if doors.tls is not None:
             port = await _port(stack, gate, doors, doors.tls)

@@ -140,11 +140,6 @@ def pre_stop_failed(container: str) -> Happening:
     )
 
 
-def mount_failed(volume: str, why: str) -> Happening:
-    text = f'MountVolume.SetUp failed for volume "{volume}" : {why}'
-    return Happening(reason="FailedMount", message=text, is_warning=True)
-
-
 def network_failed(why: str) -> Happening:
     text = f"Failed to create pod sandbox: {why}"
     return Happening(reason="FailedCreatePodSandBox", message=text, is_warning=True)

@@ -8,7 +8,8 @@ from typing import Final
 
 import msgspec
 
-from kubevirt.embedded.node import admission, records
+from kubevirt.base.boot import boot_id
+from kubevirt.embedded.node import admission
 
 _ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64", "riscv64": "riscv64"}
 _LIMIT: Final = 1 << 20
@@ -48,7 +49,7 @@ def look(folder: Path) -> Machine:
         system=_system(),
         machine_id=_text("/etc/machine-id"),
         system_uuid=_text("/sys/class/dmi/id/product_uuid") or _text("/etc/machine-id"),
-        boot_id=records.boot_id(),
+        boot_id=boot_id(),
     )
 
 

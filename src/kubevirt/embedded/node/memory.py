@@ -9,9 +9,10 @@ import msgspec
 
 from kubevirt.api.core.pod import Pod
 from kubevirt.embedded.node import records, sighting
+from kubevirt.embedded.node.backoff import TRIES_THAT_COUNT
 from kubevirt.embedded.node.neighbours import Image, NoImageForVolume, PodNetwork
 from kubevirt.embedded.node.policy import all_containers
-from kubevirt.embedded.node.records import KEPT_TRIES, PodRecords, State
+from kubevirt.embedded.node.records import PodRecords, State
 from kubevirt.embedded.node.seen import ContainerSeen, PodSeen, Setback, Tried, Verdict
 
 
@@ -77,7 +78,7 @@ class PodMemory:
         return [(name, tried) for name, tried in found if tried.is_running]
 
     def add(self, name: str, tried: Tried) -> None:
-        self.tries[name] = [*self.tries.get(name, ()), tried][-KEPT_TRIES:]
+        self.tries[name] = [*self.tries.get(name, ()), tried][-TRIES_THAT_COUNT:]
         self.setbacks.pop(name, None)
 
     def change(self, name: str, number: int, **changes: Any) -> None:

@@ -17,9 +17,9 @@ from kubevirt.api.core.pod import Pod
 from kubevirt.api.core.service import Service
 from kubevirt.api.scheme import NODES, PODS, SERVICES
 from kubevirt.api.struct import Quantity
+from kubevirt.base.boot import boot_id
 from kubevirt.base.clock import Clock
 from kubevirt.base.tasks import background
-from kubevirt.embedded.node import records
 from kubevirt.embedded.node.lease import NodeLease
 from kubevirt.embedded.node.parts import Neighbours, Parts
 from kubevirt.embedded.node.pods import Pods
@@ -64,7 +64,7 @@ class Node:
                 neighbours=neighbours,
                 services=self._all_services,
                 node=self._own_object,
-                boot_id=records.boot_id(),
+                boot_id=boot_id(),
             )
         )
 

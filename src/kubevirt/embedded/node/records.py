@@ -24,6 +24,7 @@ import msgspec
 from kubevirt.api.core.pod import Pod
 from kubevirt.base.files import Root
 from kubevirt.base.log import get_logger
+from kubevirt.embedded.node.backoff import TRIES_THAT_COUNT
 from kubevirt.embedded.node.neighbours import PodNetwork
 from kubevirt.embedded.node.seen import Stopping
 from kubevirt.embedded.runtime.attempt import Attempt
@@ -32,8 +33,6 @@ T = TypeVar("T")
 
 log = get_logger(__name__)
 
-KEPT_TRIES: Final = 7
-"""As many as back-off counts."""
 _WHOLE_TRIES: Final = 2
 """This one and the one before: nobody can ask for what older ones said or wrote."""
 
@@ -96,9 +95,9 @@ class PodRecords:
     def forget_old(self, name: str) -> None:
         """All but the records of old tries, and tries that count for nothing. May take its time."""
         attempts = self.attempts(name)
-        for attempt in attempts[:-KEPT_TRIES]:
+        for attempt in attempts[:-TRIES_THAT_COUNT]:
             remove(attempt.folder)
-        for attempt in attempts[-KEPT_TRIES:-_WHOLE_TRIES]:
+        for attempt in attempts[-TRIES_THAT_COUNT:-_WHOLE_TRIES]:
             for each in attempt.folder.iterdir():
                 if each.is_dir() and not each.is_symlink():
                     remove(each)
@@ -176,11 +175,6 @@ def _keep(path: Path, value: msgspec.Struct) -> None:
 def _write(path: Path, value: msgspec.Struct) -> None:
     with Root.open(path.parent) as root:
         root.write(path.name, msgspec.json.encode(value), mode=0o640, durable=False)
-
-
-def boot_id() -> str:
-    """Another one after each start of the machine."""
-    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
 def new_session() -> str:

@@ -16,13 +16,14 @@ from kubevirt.apiserver.collector.collector import CollectorSettings
 from kubevirt.apiserver.http.kubelets import KubeletSettings
 from kubevirt.apiserver.plugins.service_addresses import ServiceAddressSettings
 from kubevirt.apiserver.server import ServerSettings, serving
+from kubevirt.base.boot import boot_id
 from kubevirt.base.clock import Clock
 from kubevirt.base.files import Root
 from kubevirt.base.log import Logs
 from kubevirt.base.tasks import background
 from kubevirt.embedded.controllers.controlling import controlling
 from kubevirt.embedded.controllers.endpoints.controller import following
-from kubevirt.embedded.home import Home, Process, boot_id
+from kubevirt.embedded.home import Home, Process
 from kubevirt.embedded.network.networks import Networks, opened
 from kubevirt.embedded.network.settings import NetworkSettings
 from kubevirt.embedded.node.node import Node

@@ -9,7 +9,6 @@ import argparse
 import asyncio
 import gc
 import os
-import resource
 import signal
 import sys
 from asyncio import sslproto
@@ -21,7 +20,7 @@ from typing import TextIO, cast
 
 import msgspec
 
-from kubevirt.base import log
+from kubevirt.base import log, open_files
 from kubevirt.base.clock import SystemClock
 from kubevirt.base.errors import ConfigError, KubevirtError
 from kubevirt.base.tasks import Latch
@@ -77,7 +76,7 @@ def _check_nodes(home: Home, settings: Settings) -> None:
 
 async def _live(home: Home, settings: Settings, listener: Listener, logs: log.Logs) -> None:
     began, clock = monotonic(), SystemClock()
-    _open_many_files()
+    open_files.open_many()
     _read_in_small_pieces()
     ended, hurry = asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -151,12 +150,6 @@ def _read_in_small_pieces() -> None:
     fifty are in this process, and a watch says a few kilobytes.
     """
     sslproto.SSLProtocol.max_size = 16 << 10
-
-
-def _open_many_files() -> None:
-    """As many as the system lets us: each client that watches has one."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _settle() -> None:

@@ -37,7 +37,6 @@ FILTER: Final = "filter"
 INPUT: Final = "input"
 FILTER_BYTES: Final = 32 * 1024
 """The kernel takes no longer program."""
-_CANNOT: Final = 125
 
 
 class Started(msgspec.Struct, frozen=True):

@@ -110,10 +110,6 @@ def test_only_the_beginning_of_an_end_is_told() -> None:
             "ProbeWarning: Startup probe warning: but",
         ),
         (
-            happenings.mount_failed("data", 'configmap "x" not found'),
-            'FailedMount: MountVolume.SetUp failed for volume "data" : configmap "x" not found',
-        ),
-        (
             happenings.network_failed("no free address"),
             "FailedCreatePodSandBox: Failed to create pod sandbox: no free address",
         ),

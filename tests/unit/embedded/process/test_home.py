@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kubevirt.base.boot import boot_id
 from kubevirt.embedded import home as homes
 from kubevirt.embedded.home import Choices, Home, HomeError, Process
 
@@ -20,7 +21,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def process(**changes: object) -> Process:
     values = {
         "pid": os.getpid(),
-        "boot_id": homes.boot_id(),
+        "boot_id": boot_id(),
         "url": "https://127.0.0.1:1",
         "port": 1,
         "nodes": ("node01",),

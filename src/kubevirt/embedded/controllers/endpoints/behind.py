@@ -1,12 +1,13 @@
 """Which pods are behind a Service, how they are, and which of their ports it means. Pure."""
 
 from collections.abc import Iterable, Iterator
-from ipaddress import AddressValueError, IPv4Address
+from ipaddress import IPv4Address
 from typing import NamedTuple
 
 import msgspec
 
 from kubevirt.api.core.references import ObjectReference
+from kubevirt.base.addresses import is_ipv4
 from kubevirt.embedded.controllers.endpoints.objects import (
     ENDED,
     Container,
@@ -75,7 +76,7 @@ def _backend(service: Service, pod: Pod, address: str) -> Backend:
 def _address(pod: Pod) -> str:
     """Of IPv4: there is no other here."""
     own = [pod.status.pod_ip or "", *(each.ip for each in pod.status.pod_i_ps or ())]
-    return next((each for each in own if _is_ipv4(each)), "")
+    return next((each for each in own if is_ipv4(each)), "")
 
 
 def _is_ready(pod: Pod) -> bool:
@@ -110,11 +111,3 @@ def _number(port: ServicePort, pod: Pod) -> int | None:
 def _containers(pod: Pod) -> Iterator[Container]:
     yield from pod.spec.containers
     yield from (each for each in pod.spec.init_containers or () if each.restart_policy == "Always")
-
-
-def _is_ipv4(text: str) -> bool:
-    try:
-        IPv4Address(text)
-    except AddressValueError:
-        return False
-    return True

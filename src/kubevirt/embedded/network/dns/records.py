@@ -10,11 +10,11 @@ that the name has: dnsmasq follows no alias to names that it does not know itsel
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from ipaddress import AddressValueError, IPv4Address
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
+from kubevirt.base.addresses import is_ipv4
 from kubevirt.embedded.network.objects import EXTERNAL_NAME, Endpoint, EndpointSlice, Service
 
 T = TypeVar("T", bound=Hashable)
@@ -70,7 +70,7 @@ def records(
             addresses.append((own, service.address))
             ports += _ports(service, own)
     return Records(
-        addresses=[each for each in _once(addresses) if _is_name(each[0]) and _is_ipv4(each[1])],
+        addresses=[each for each in _once(addresses) if _is_name(each[0]) and is_ipv4(each[1])],
         aliases=[each for each in _once(aliases) if all(map(_is_name, each))],
         ports=[each for each in _once(ports) if _is_name(each.name) and _is_name(each.target)],
     )
@@ -135,11 +135,3 @@ def _once(values: Iterable[T]) -> list[T]:
 def _is_name(text: str) -> bool:
     """What a line of configuration may hold; the server refuses others, and nobody else is believed."""
     return len(text) <= _LONGEST_NAME and all(map(_LABEL.fullmatch, text.split(".")))
-
-
-def _is_ipv4(text: str) -> bool:
-    try:
-        IPv4Address(text)
-    except AddressValueError:
-        return False
-    return True

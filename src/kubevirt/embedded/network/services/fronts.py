@@ -1,11 +1,11 @@
 """Addresses and ports of Services, and who answers behind each. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from ipaddress import AddressValueError, IPv4Address
 from typing import Final, NamedTuple
 
 import msgspec
 
+from kubevirt.base.addresses import is_ipv4
 from kubevirt.embedded.network.objects import Endpoint, EndpointSlice, Service
 
 PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
@@ -45,7 +45,7 @@ def fronts(services: Iterable[Service], slices: Iterable[EndpointSlice]) -> list
 
 def _of(service: Service, slices: Sequence[EndpointSlice]) -> Iterator[Front]:
     address = service.address
-    if not _is_ipv4(address):
+    if not is_ipv4(address):
         return
     for port in service.spec.ports or ():
         protocol = port.protocol or "TCP"
@@ -69,7 +69,7 @@ def _backends(slices: Sequence[EndpointSlice], name: str, protocol: str) -> Sequ
             for port in each.ports or ()
             if port.port and (port.name or "") == name and (port.protocol or "TCP") == protocol
             for endpoint in each.endpoints or ()
-            if is_wanted(endpoint) and endpoint.addresses and _is_ipv4(endpoint.addresses[0])
+            if is_wanted(endpoint) and endpoint.addresses and is_ipv4(endpoint.addresses[0])
         }
         if found:
             return sorted(found)[:MOST_ENDPOINTS]
@@ -82,11 +82,3 @@ def _is_ready(endpoint: Endpoint) -> bool:
 
 def _is_serving_its_last(endpoint: Endpoint) -> bool:
     return endpoint.is_serving_its_last
-
-
-def _is_ipv4(text: str) -> bool:
-    try:
-        IPv4Address(text)
-    except AddressValueError:
-        return False
-    return True

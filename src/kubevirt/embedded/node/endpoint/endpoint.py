@@ -74,7 +74,7 @@ async def serving(
                 async with found.also_on(elsewhere):
                     yield elsewhere.getsockname()[1]
     finally:
-        await front.hang_up()
+        await front.callers.hang_up()
 
 
 async def _renewed(context: ssl.SSLContext, files: tuple[Path, Path], clock: Clock) -> None:

@@ -7,15 +7,13 @@
 /attach/NAMESPACE/POD[/UID]/CONTAINER     a websocket
 """
 
-import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Final
-from weakref import WeakSet
 
 import msgspec
 from aiohttp import web
 
+from kubevirt.base.callers import Callers
 from kubevirt.base.clock import Clock
 from kubevirt.base.log import get_logger
 from kubevirt.embedded.node.endpoint import choosing, log_queries, sessions
@@ -44,18 +42,10 @@ class Front:
         self._access = access
         self._clock = clock
         self._growth = Growth()
-        self._connections: WeakSet[asyncio.Transport] = WeakSet()
-
-    async def hang_up(self) -> None:
-        """Those who have asked and are still there. TLS would wait for each to say goodbye."""
-        for each in tuple(self._connections):
-            with suppress(AttributeError):  # what Python's TLS has to say of one that is closed
-                each.abort()
-        await asyncio.sleep(0)  # by then they are closed
+        self.callers = Callers()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        if request.transport:
-            self._connections.add(request.transport)
+        self.callers.add(request.transport)
         try:
             self._access.check(request)
             return await self._answered(request)

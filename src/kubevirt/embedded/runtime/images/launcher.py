@@ -20,7 +20,7 @@ import kubevirt
 from kubevirt.base.errors import ConfigError
 from kubevirt.embedded.node.neighbours import Image
 from kubevirt.embedded.runtime.container import Mount
-from kubevirt.embedded.runtime.images import built_in
+from kubevirt.embedded.runtime.images import built_in, shown
 from kubevirt.host.oci.reference import Reference
 
 NAME: Final = "kubevirt/virt-launcher"
@@ -76,38 +76,22 @@ def _shown(source: Path, target: str) -> Mount:
 def _write_layer(folder: Path) -> None:
     for program, module in _PROGRAMS.items():
         script = f"#!{PREFIX}/bin/python3 -I\nimport sys\n\nfrom {module} import main\n\nsys.exit(main())\n"
-        _write(folder / "bin" / program, script, 0o755)
+        shown.write(folder / "bin" / program, script, 0o755)
 
 
 def _write_environment(folder: Path, interpreter: Path) -> None:
     """As `venv` makes it: Python knows by its name which environment it belongs to."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    _write(
+    shown.write(
         folder / "pyvenv.cfg",
         f"home = {interpreter.parent}\ninclude-system-site-packages = false\n",
     )
     places = f"{PREFIX}/packages\n{PREFIX}/source\n"
-    _write(folder / "lib" / version / "site-packages" / "kubevirt.pth", places)
+    shown.write(folder / "lib" / version / "site-packages" / "kubevirt.pth", places)
     for place in ("packages", "source/kubevirt"):
-        _make(folder / place)
+        shown.make(folder / place)
     link = folder / "bin" / "python3"
-    _make(link.parent)
+    shown.make(link.parent)
     if not link.is_symlink() or link.readlink() != interpreter:
         link.unlink(missing_ok=True)
         link.symlink_to(interpreter)
-
-
-def _write(path: Path, text: str, mode: int = 0o644) -> None:
-    """At once, and only if it is not there already: containers that run have it mounted."""
-    _make(path.parent)
-    if path.is_file() and path.read_text() == text:
-        return
-    draft = path.with_name(f".{path.name}")
-    draft.write_text(text)
-    draft.chmod(mode)
-    draft.rename(path)
-
-
-def _make(folder: Path) -> None:
-    """Seen by users of containers, who are not root."""
-    folder.mkdir(mode=0o755, parents=True, exist_ok=True)

@@ -16,6 +16,7 @@ from kubevirt.base import commands
 from kubevirt.base.errors import KubevirtError
 from kubevirt.base.files import Root
 from kubevirt.base.log import get_logger
+from kubevirt.embedded.runtime.images import shown
 from kubevirt.embedded.runtime.images.launcher import LEARNED
 from kubevirt.host import kvm
 
@@ -32,7 +33,7 @@ async def learn(image: Path) -> None:
     """Once for a machine's programs, into the folder of the launcher's image. A home does without, if it must."""
     folder = image / LEARNED
     try:
-        _make(folder)
+        shown.make(folder)
         # As launchers will have it: libvirt believes nobody who had more, or less.
         devices = (str(kvm.DEVICE),) if (await kvm.acceleration(image)).usable else ()
         asked = _asked(devices)
@@ -47,12 +48,8 @@ async def _ask(folder: Path, devices: Sequence[str], asked: str) -> None:
         # By a descriptor: whoever looks for programs of a home by its path need not wait for this one.
         words = ("-I", "-m", _PROGRAM, f"/proc/self/fd/{fd}", *devices)
         await commands.run(sys.executable, *words, timeout_s=_LIMIT_S, pass_fds=[fd])
-    _write(folder / _ASKED, asked)
+    shown.write(folder / _ASKED, asked)
     _log.info("launchers need not ask QEMU what it can do")
-
-
-def _make(folder: Path) -> None:
-    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
 
 
 def _asked(devices: Sequence[str]) -> str:
@@ -67,10 +64,3 @@ def _read(path: Path) -> str:
         return path.read_text()
     except FileNotFoundError:
         return ""
-
-
-def _write(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}")
-    draft.write_text(text)
-    draft.chmod(0o644)
-    draft.rename(path)
