@@ -12,7 +12,7 @@ packages="
   libvirt-clients libvirt-daemon libvirt-daemon-driver-qemu python3-libvirt libxml2-utils genisoimage
   qemu-system-x86 qemu-utils bubblewrap libseccomp2 dnsmasq-base
   syslinux syslinux-common libyaml-dev openssh-client
-  gcc libc6-dev bc bison flex libelf-dev xz-utils lz4 zstd e2fsprogs mtools dosfstools
+  gcc libc6-dev bc bison flex libelf-dev xz-utils lz4 zstd e2fsprogs btrfs-progs mtools dosfstools
 "
 # The distribution's Python, not whichever is first on PATH: system modules (libvirt) belong to it.
 python=${KUBEVIRT_PYTHON:-/usr/bin/python3}

@@ -4,6 +4,8 @@ Caches may be behind. So whatever cannot be undone is done only after the server
 called lost, data is not removed and protection not taken away because a cache does not show something.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from kubevirt.api.core.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
@@ -12,11 +14,12 @@ from kubevirt.base.clock import Clock
 from kubevirt.base.errors import Retry
 from kubevirt.embedded.objects import claims
 from kubevirt.embedded.storage import decide, objects, steps, users
+from kubevirt.embedded.storage.clones import Clones
 from kubevirt.embedded.storage.loop import LoopDevices
 from kubevirt.embedded.storage.provisioner import Provisioner
 from kubevirt.embedded.storage.users import USERS
 from kubevirt.kube.client import Client
-from kubevirt.kube.errors import AlreadyExists, NotFound
+from kubevirt.kube.errors import AlreadyExists, Conflict, NotFound
 from kubevirt.kube.events import EventRecorder, reference
 from kubevirt.kube.key import Key
 from kubevirt.kube.patches import MergePatch
@@ -30,12 +33,14 @@ class Carrying:
         loops: LoopDevices,
         recorder: EventRecorder,
         clock: Clock,
+        clones: Clones,
     ) -> None:
         self._client = client
         self._provisioner = provisioner
         self._loops = loops
         self._recorder = recorder
         self._clock = clock
+        self._clones = clones
         self._told: dict[str, tuple[str, str]] = {}
         """By uid: what was said last, so that it is said once."""
 
@@ -64,6 +69,8 @@ class Carrying:
                 await self._wait(claim)
             case steps.Unprotect():
                 await self._unprotect_claim(claim)
+            case steps.Release():
+                await self._clones.release(claim)
 
     async def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         """The volume first: from then on it is nobody else's."""
@@ -85,14 +92,8 @@ class Carrying:
         if made_by is None:
             raise Retry(f"the class of claim {Key.of(claim)} has just gone")
         name, size = objects.volume_name(claim), claims.size(claim).value()
-        try:
+        with self._failure_told(claim, made_by):
             path = self._provisioner.make(name, claims.mode(claim.spec.volume_mode), size)
-        except Retry as error:
-            message = (
-                f'failed to provision volume with StorageClass "{made_by.metadata.name}": {error}'
-            )
-            self._tell_of_claim(claim, steps.Tell("ProvisioningFailed", message, is_warning=True))
-            raise
         wanted = objects.new_volume(claim, made_by, node, path)
         try:
             volume = await self._client.create(PERSISTENT_VOLUMES, wanted)
@@ -103,6 +104,26 @@ class Carrying:
         message = f"Successfully provisioned volume {name}"
         self._tell_of_claim(claim, steps.Tell("ProvisioningSucceeded", message))
         await self._bind(claim, volume)
+
+    async def copy(
+        self, claim: PersistentVolumeClaim, source: PersistentVolumeClaim, made_by: StorageClass
+    ) -> None:
+        """May take long, unlike all else here."""
+        with self._failure_told(claim, made_by):
+            await self._clones.make(claim, source)
+
+    @contextmanager
+    def _failure_told(self, claim: PersistentVolumeClaim, made_by: StorageClass) -> Iterator[None]:
+        try:
+            yield
+        except Conflict:
+            raise  # nobody need know: it is tried again at once
+        except Retry as error:
+            message = (
+                f'failed to provision volume with StorageClass "{made_by.metadata.name}": {error}'
+            )
+            self._tell_of_claim(claim, steps.Tell("ProvisioningFailed", message, is_warning=True))
+            raise
 
     async def _grow(self, claim: PersistentVolumeClaim, volume: PersistentVolume, to: str) -> None:
         path = self._provisioner.grow(volume.metadata.name, claims.size(claim).value())

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from kubevirt.api.core.storage import StorageClass
+from kubevirt.api.core.storage import PersistentVolume, StorageClass
 from kubevirt.api.meta import ObjectMeta
 
 PROVISIONER: Final = "kubevirt.io/local-folder"
+PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
 DEFAULT: Final = "local"
 IMMEDIATE: Final = "local-immediate"
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
@@ -30,6 +31,11 @@ def default_class(found: Iterable[StorageClass]) -> str:
     by_age = sorted(marked, key=lambda each: each.name)
     by_age.sort(key=lambda each: each.creation_timestamp or _LONG_AGO)
     return by_age[-1].name if by_age else ""
+
+
+def is_ours(volume: PersistentVolume) -> bool:
+    """Whether it was made for one of them; it may only say so."""
+    return volume.metadata.annotations.get(PROVISIONED_BY) == PROVISIONER
 
 
 def _one(name: str, binding: str, *, is_default: bool) -> StorageClass:

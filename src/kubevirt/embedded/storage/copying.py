@@ -1,11 +1,13 @@
 """Copies of volumes: they share what they have in common where the file system can, and holes stay holes.
 
 A copy is there as a whole or not at all. What a crash leaves of one is cleared away with the volumes that were
-on their way out (`provisioner.py`). The source must not be written to meanwhile; whoever asks sees to that.
+on their way out (`provisioner.py`). The source must not be written to meanwhile; whoever asks sees to that
+(`clones.py`).
 """
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
@@ -14,12 +16,23 @@ from kubevirt.base.errors import CommandFailed, Retry
 from kubevirt.base.files import Root
 from kubevirt.embedded.storage.provisioner import GOING
 
-_TIMEOUT_S: Final = 4 * 3600.0
+TIMEOUT_S: Final = 4 * 3600.0
 
 
-async def copy(source: Path, target: Path, *, timeout_s: float = _TIMEOUT_S) -> None:
+async def _believe() -> None:
+    """It is a good copy."""
+
+
+async def copy(
+    source: Path,
+    target: Path,
+    *,
+    check: Callable[[], Awaitable[None]] = _believe,
+    timeout_s: float = TIMEOUT_S,
+) -> None:
     """A file or a folder of a volume, as another one that is not there yet, with owners and rights.
-    No link is followed, and nothing that is mounted inside comes along.
+    No link is followed, and nothing that is mounted inside comes along. `check` is asked when all is copied, and
+    raises for a copy that shall not be believed.
     """
     draft = target.parent / f"{GOING}{os.urandom(8).hex()}"
     try:
@@ -29,6 +42,7 @@ async def copy(source: Path, target: Path, *, timeout_s: float = _TIMEOUT_S) -> 
             *("--no-target-directory", "--", source, draft),
             timeout_s=timeout_s,
         )
+        await check()
         _put_in_place(draft, target)
     except CommandFailed as error:
         if b"No space left on device" in error.stderr:

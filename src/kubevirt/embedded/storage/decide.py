@@ -13,13 +13,13 @@ from kubevirt.api.core.storage import PersistentVolume, PersistentVolumeClaim, S
 from kubevirt.base.quantity import Quantity
 from kubevirt.embedded.objects import claims
 from kubevirt.embedded.objects.claims import BIND_COMPLETED
-from kubevirt.embedded.storage import steps
-from kubevirt.embedded.storage.classes import PROVISIONER, default_class
+from kubevirt.embedded.storage import sources, steps
+from kubevirt.embedded.storage.classes import PROVISIONER, default_class, is_ours
 from kubevirt.kube.key import Key
 
 BOUND_BY_CONTROLLER: Final = "pv.kubernetes.io/bound-by-controller"
-PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
 CLAIM_PROTECTION: Final = "kubernetes.io/pvc-protection"
+COPYING_PROTECTION: Final = "provisioner.storage.kubernetes.io/cloning-protection"
 VOLUME_PROTECTION: Final = "kubernetes.io/pv-protection"
 
 _LOST: Final = steps.Lose(
@@ -48,9 +48,15 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
     """By claim: a pod that wants it and has no node yet."""
     used: Collection[Key] = ()
     """Claims that pods with a node use."""
+    copied: Collection[Key] = ()
+    """Claims that are being copied now."""
+    made: Collection[Key] = ()
+    """Claims whose copy of another is there, whatever became of the other."""
 
 
 def for_claim(claim: PersistentVolumeClaim, seen: Seen) -> list[steps.ClaimStep]:
+    if COPYING_PROTECTION in claim.metadata.finalizers and Key.of(claim) not in seen.copied:
+        return [steps.Release()]  # that changes it, so it is looked at again
     if claim.metadata.deletion_timestamp is not None:
         is_held = CLAIM_PROTECTION in claim.metadata.finalizers
         return [steps.Unprotect()] if is_held and Key.of(claim) not in seen.used else []
@@ -108,7 +114,7 @@ def _unbound(claim: PersistentVolumeClaim, seen: Seen) -> list[steps.ClaimStep]:
     node = claim.metadata.annotations.get(claims.SELECTED_NODE, "")
     if is_delayed and not node:
         return [steps.Wait(), _waits_for(seen.waiting_pods.get(Key.of(claim)))]
-    return _new(claim, made_by, node)
+    return _new(claim, made_by, node, seen)
 
 
 def _waits_for(pod: str | None) -> steps.Tell:
@@ -117,13 +123,18 @@ def _waits_for(pod: str | None) -> steps.Tell:
     return steps.Tell("WaitForPodScheduled", f"waiting for pod {pod} to be scheduled")
 
 
-def _new(claim: PersistentVolumeClaim, made_by: StorageClass, node: str) -> list[steps.ClaimStep]:
+def _new(
+    claim: PersistentVolumeClaim, made_by: StorageClass, node: str, seen: Seen
+) -> list[steps.ClaimStep]:
     name = made_by.metadata.name
     if made_by.provisioner == PROVISIONER:
-        if why := _not_made(claim):
+        if why := _not_made(claim, seen):
             message = f'failed to provision volume with StorageClass "{name}": {why}'
             return [steps.Wait(), steps.Tell("ProvisioningFailed", message, is_warning=True)]
-        return [steps.Provision(node)]
+        key = sources.claim_copied(claim)
+        if key is None or Key.of(claim) in seen.made:
+            return [steps.Provision(node)]
+        return [steps.Wait(), steps.Copy(seen.claims[key])]
     if made_by.provisioner == claims.NO_PROVISIONER:
         message = f"no persistent volumes available for this claim, and class {name} makes none"
         return [steps.Wait(), steps.Tell("FailedBinding", message)]
@@ -135,13 +146,13 @@ def _new(claim: PersistentVolumeClaim, made_by: StorageClass, node: str) -> list
     return [steps.Wait(), steps.Tell("ExternalProvisioning", message)]
 
 
-def _not_made(claim: PersistentVolumeClaim) -> str:
+def _not_made(claim: PersistentVolumeClaim, seen: Seen) -> str:
     """What a new folder cannot be."""
     if claim.spec.selector is not None:
         return "claim Selector is not supported"
-    if claim.spec.data_source is not None or claim.spec.data_source_ref is not None:
-        return "a volume cannot be made from a dataSource here; start from an empty one and copy into it"
-    return ""
+    if Key.of(claim) in seen.made:
+        return ""
+    return sources.trouble(claim, seen.claims, seen.volumes, seen.used)
 
 
 def _bind(claim: PersistentVolumeClaim, volume: PersistentVolume) -> list[steps.ClaimStep]:
@@ -177,10 +188,6 @@ def _grow(
     wanted, shown = claims.size(claim), claim.status.capacity.get("storage", "0")
     is_small = claims.capacity(volume) < wanted or Quantity.from_json(shown) < wanted
     return [steps.Grow(volume, str(wanted))] if is_small and claim.status.phase == "Bound" else []
-
-
-def is_ours(volume: PersistentVolume) -> bool:
-    return volume.metadata.annotations.get(PROVISIONED_BY) == PROVISIONER
 
 
 # Volumes

@@ -17,7 +17,7 @@ from kubevirt.api.core.storage import (
 from kubevirt.api.meta import ObjectMeta
 from kubevirt.embedded.objects import claims
 from kubevirt.embedded.storage import decide
-from kubevirt.embedded.storage.classes import PROVISIONER
+from kubevirt.embedded.storage.classes import PROVISIONED_BY, PROVISIONER, is_ours
 
 _HOSTNAME: Final = "kubernetes.io/hostname"
 _OF_MANY: Final = {"ReadWriteMany", "ReadOnlyMany"}
@@ -38,7 +38,7 @@ def new_volume(
     return PersistentVolume(
         metadata=ObjectMeta(
             name=volume_name(claim),
-            annotations={decide.PROVISIONED_BY: PROVISIONER},
+            annotations={PROVISIONED_BY: PROVISIONER},
             finalizers=(decide.VOLUME_PROTECTION,),
         ),
         spec=PersistentVolumeSpec(
@@ -90,7 +90,7 @@ def volume_of(claim: PersistentVolumeClaim, volume: PersistentVolume) -> dict[st
     return {
         "metadata": {
             "resourceVersion": volume.metadata.resource_version,
-            "finalizers": _with(volume.metadata.finalizers, decide.VOLUME_PROTECTION),
+            "finalizers": with_one(volume.metadata.finalizers, decide.VOLUME_PROTECTION),
             **({"annotations": annotations} if annotations else {}),
         },
         "spec": {"claimRef": reference(claim)},
@@ -102,12 +102,12 @@ def claim_on(claim: PersistentVolumeClaim, volume: PersistentVolume) -> dict[str
     annotations = {claims.BIND_COMPLETED: "yes"}
     if not claim.spec.volume_name:
         annotations[decide.BOUND_BY_CONTROLLER] = "yes"
-    if decide.is_ours(volume):
+    if is_ours(volume):
         annotations |= dict.fromkeys(_MADE_BY, PROVISIONER)
     return {
         "metadata": {
             "resourceVersion": claim.metadata.resource_version,
-            "finalizers": _with(claim.metadata.finalizers, decide.CLAIM_PROTECTION),
+            "finalizers": with_one(claim.metadata.finalizers, decide.CLAIM_PROTECTION),
             "annotations": annotations,
         },
         "spec": {"volumeName": volume.metadata.name},
@@ -131,5 +131,5 @@ def without(finalizers: tuple[str, ...], name: str) -> list[str]:
     return [each for each in finalizers if each != name]
 
 
-def _with(finalizers: tuple[str, ...], name: str) -> list[str]:
+def with_one(finalizers: tuple[str, ...], name: str) -> list[str]:
     return [*finalizers, *(() if name in finalizers else (name,))]

@@ -35,6 +35,9 @@ class Provisioner:
     def path(self, volume: str) -> Path:
         return self.folder / _checked(volume)
 
+    def has(self, volume: str) -> bool:
+        return os.path.lexists(self.path(volume))
+
     def make(self, volume: str, mode: str, size_bytes: int) -> Path:
         """Any number of times. What is there stays as it is."""
         path = self.path(volume)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kubevirt.api.core.storage import PersistentVolume
+from kubevirt.api.core.storage import PersistentVolume, PersistentVolumeClaim
 
 
 class Tell(msgspec.Struct, frozen=True):
@@ -24,6 +24,12 @@ class Provision(msgspec.Struct, frozen=True):
 
     node: str
     """Where it is wanted; empty for anywhere."""
+
+
+class Copy(msgspec.Struct, frozen=True):
+    """The data of the new volume, as a copy of another's, before there is a volume."""
+
+    source: PersistentVolumeClaim
 
 
 class Classify(msgspec.Struct, frozen=True):
@@ -54,7 +60,11 @@ class Unprotect(msgspec.Struct, frozen=True):
     """Nobody uses it any more, so it may go."""
 
 
-ClaimStep = Tell | Bind | Provision | Classify | Grow | Lose | Wait | Unprotect
+class Release(msgspec.Struct, frozen=True):
+    """Nobody copies it any more."""
+
+
+ClaimStep = Tell | Bind | Provision | Copy | Classify | Grow | Lose | Wait | Unprotect | Release
 
 
 class Show(msgspec.Struct, frozen=True):

@@ -96,17 +96,17 @@ class World:
         bound = await self.claim_in(claim, "Bound")
         return await self.volume_in(bound.spec.volume_name or "", "Bound")
 
+    async def events(self, about: str, reason: str) -> list[str]:
+        found = await self.client.list(EVENTS, "default")
+        return [
+            each.message or ""
+            for each in found.items
+            if each.involved_object.name == about and each.reason == reason
+        ]
+
     async def event(self, about: str, reason: str) -> str:
         async def found() -> str | None:
-            events = await self.client.list(EVENTS, "default")
-            return next(
-                (
-                    each.message
-                    for each in events.items
-                    if each.involved_object.name == about and each.reason == reason
-                ),
-                None,
-            )
+            return next(iter(await self.events(about, reason)), None)
 
         return await until(found, f"an event {reason} about {about}")
 
