@@ -7,7 +7,7 @@ Name this module in `pytest_plugins` of the top-level conftest, then ask for `li
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -57,25 +57,39 @@ async def start_light_cluster(
 @pytest.fixture(scope="session")
 def light_programs() -> None:
     """Skip where the programs are neither built nor can be."""
-    if _programs().missing(light.PROGRAMS):
+    skip_without(_programs(), light.PROGRAMS)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    build_for(session, "light_programs", _programs(), light.PROGRAMS, "light cluster")
+
+
+def skip_without(programs: binaries.Binaries, wanted: Sequence[str]) -> None:
+    if programs.missing(wanted):
         try:
             binaries.find_go()
         except errors.Missing as reason:
             pytest.skip(str(reason))
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Build what the collected tests will need. It takes minutes the first time, and here no
-    time limit of a test is running.
+def build_for(
+    session: pytest.Session,
+    fixture: str,
+    programs: binaries.Binaries,
+    wanted: Sequence[str],
+    title: str,
+) -> None:
+    """Build what the collected tests that use a fixture will need. It takes minutes the first time, and
+    when tests have just been collected no time limit of any is running.
     """
-    wanted = any("light_programs" in getattr(item, "fixturenames", ()) for item in session.items)
-    if session.config.option.collectonly or not wanted or not _programs().missing(light.PROGRAMS):
+    is_wanted = any(fixture in getattr(item, "fixturenames", ()) for item in session.items)
+    if session.config.option.collectonly or not is_wanted or not programs.missing(wanted):
         return
     capture = session.config.pluginmanager.getplugin("capturemanager")
     shown = capture.global_and_fixture_disabled() if capture else contextlib.nullcontext()
     # Without Go there is nothing to build with: the fixture says so and skips.
     with shown, session_loop() as loop, contextlib.suppress(errors.Missing):
-        loop.run(_programs().ensure(light.PROGRAMS, progress.Progress("light cluster")))
+        loop.run(programs.ensure(wanted, progress.Progress(title)))
 
 
 def _programs() -> binaries.Binaries:

@@ -47,6 +47,7 @@ class Plugin:
                     messages.Device(
                         ID=name.removeprefix("-"),
                         health="Unhealthy" if name.startswith("-") else "Healthy",
+                        topology=messages.TopologyInfo(nodes=[messages.NUMANode(ID=0)]),
                     )
                     for name in names
                 ]
@@ -77,7 +78,10 @@ class Plugin:
                             permissions="rw",
                         )
                         for name in ids
+                        if "=" not in name
                     ],
+                    # Described by a file of the machine.
+                    cdi_devices=[messages.CDIDevice(name=name) for name in ids if "=" in name],
                 )
             )
         return answer

@@ -22,7 +22,6 @@ from kubevirt.embedded.runtime.container import Mount
 
 LIMIT_S = 60.0
 RESOURCE = "example.com/widget"
-PROGRAM = Path(__file__).with_name("plugin.py")
 SOCKETS = "var/lib/kubelet/device-plugins"
 
 
@@ -69,7 +68,7 @@ def settings(tmp_path: Path) -> DeviceSettings:
 
 
 @pytest.fixture
-async def plugins(settings: DeviceSettings) -> AsyncIterator[Plugins]:
+async def plugins(settings: DeviceSettings, plugin_program: list[str]) -> AsyncIterator[Plugins]:
     """Starts them, and ends them with the test."""
     async with AsyncExitStack() as stack:
 
@@ -77,7 +76,7 @@ async def plugins(settings: DeviceSettings) -> AsyncIterator[Plugins]:
             *options: str, resource: str = RESOURCE, socket: str = "w.sock"
         ) -> Plugin:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, str(PROGRAM), resource, socket, *options),
+                *(*plugin_program, resource, socket, *options),
                 cwd=settings.root / SOCKETS,  # whose own name may be too long for a socket
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -202,6 +201,27 @@ async def test_a_container_gets_devices_and_keeps_them(
     assert await node.devices.allocate(pod, container_of(pod, "a")) == found
     assert await given(node, a_pod("two", a=1)) == "c"
     assert await plugin.tells() == {"allocated": ["c"]}  # and not another time for the first
+
+
+async def test_a_plugin_may_name_a_device_that_a_file_of_the_machine_describes(
+    node: Node, plugins: Plugins, settings: DeviceSettings
+) -> None:
+    [folder] = settings.cdi_folders
+    folder.mkdir()
+    device = {"path": "/dev/example/cdi", "hostPath": "/dev/null"}
+    edits = {"env": ["FROM_FILE=yes"], "deviceNodes": [device]}
+    (folder / "example.json").write_text(
+        json.dumps({"kind": "example.com/c", "devices": [{"name": "a", "containerEdits": edits}]})
+    )
+    plugin = await plugins()
+    await plugin.attends("example.com/c=a")
+    await node.has(widget=(1, 1))
+    pod = a_pod(a=1)
+
+    found = await node.devices.allocate(pod, container_of(pod, "a"))
+
+    assert found.environment == {"DEVICES": "example.com/c=a", "FROM_FILE": "yes"}
+    assert Mount(source="/dev/null", target="/dev/example/cdi", is_device=True) in found.mounts
 
 
 async def test_a_container_that_wants_no_device_gets_none(node: Node, plugins: Plugins) -> None:
