@@ -230,6 +230,7 @@ class Machines:
     async def volume(self, name: str, storage_class: str, node: str, **more: Any) -> str:
         """On one node only. Its own name: it is there for as long as its claim, and so is the claim's."""
         name = f"{name}-{self.namespace}"
+        metadata = {"name": name, **more.pop("metadata", {})}
         here = {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}
         spec = {
             "accessModes": ["ReadWriteOnce"],
@@ -240,7 +241,7 @@ class Machines:
             "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [here]}]}},
             **more,
         }
-        await self.client.create(PERSISTENT_VOLUMES.raw, {"metadata": {"name": name}, "spec": spec})
+        await self.client.create(PERSISTENT_VOLUMES.raw, {"metadata": metadata, "spec": spec})
         self._made.append((PERSISTENT_VOLUMES, name))
         return name
 

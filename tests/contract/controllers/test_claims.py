@@ -103,6 +103,67 @@ async def test_a_claim_takes_a_volume_that_is_there_already(machines: Machines) 
     assert await machines.placed("user") == two
 
 
+async def test_a_volume_may_say_its_class_as_it_was_said_before_there_was_a_field(
+    machines: Machines,
+) -> None:
+    one = await machines.node("one")
+    local = await machines.storage_class("local", "WaitForFirstConsumer", NOBODY)
+    of_old = {"annotations": {"volume.beta.kubernetes.io/storage-class": local}}
+    await machines.volume("of-old", "", one, metadata=of_old)
+    await machines.claim("data", local)
+    await machines.pod("user", **machines.uses("data"))
+
+    assert await machines.placed("user") == one
+
+
+async def test_a_volume_made_for_a_claim_needs_neither_its_class_nor_its_labels(
+    machines: Machines,
+) -> None:
+    one = await machines.node("one")
+    local = await machines.storage_class("local", "WaitForFirstConsumer", NOBODY)
+    other = await machines.storage_class("other", "Immediate", NOBODY)
+    meant = {"name": "data", "namespace": machines.namespace}
+    volume = await machines.volume("own", other, one, claimRef=meant)
+    await machines.claim("data", local, selector={"matchLabels": {"disk": "fast"}})
+
+    assert await volume_of(machines, "data") == volume
+
+
+async def test_a_claim_that_names_its_volume_has_picked_it_whatever_its_labels(
+    machines: Machines,
+) -> None:
+    one = await machines.node("one")
+    local = await machines.storage_class("local", "Immediate", NOBODY)
+    volume = await machines.volume("named", local, one)
+    picked = {"volumeName": volume, "selector": {"matchLabels": {"disk": "fast"}}}
+    await machines.claim("data", local, **picked)
+
+    assert await volume_of(machines, "data") == volume
+
+
+async def test_a_volume_for_many_is_left_to_those_who_need_it(machines: Machines) -> None:
+    one = await machines.node("one")
+    local = await machines.storage_class("local", "Immediate", NOBODY)
+    both = ["ReadWriteOnce", "ReadWriteMany"]
+    many = await machines.volume("many", local, one, accessModes=both)
+    alone = await machines.volume("alone", local, one, capacity={"storage": "9Gi"})
+    for volume in (many, alone):
+        await machines.until(PERSISTENT_VOLUMES.raw, volume, is_available)
+    await machines.claim("data", local)
+
+    assert await volume_of(machines, "data") == alone
+
+
+def is_available(volume: Object | None) -> bool:
+    return volume is not None and volume.get("status", {}).get("phase") == "Available"
+
+
+async def volume_of(machines: Machines, claim: str) -> object:
+    found = await machines.until(PERSISTENT_VOLUME_CLAIMS.raw, claim, is_bound)
+    assert found is not None
+    return found["spec"]["volumeName"]
+
+
 async def claim_of(machines: Machines, volume: str) -> Object:
     def is_taken(found: Object | None) -> bool:
         return found is not None and "claimRef" in found["spec"]
