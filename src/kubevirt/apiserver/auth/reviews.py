@@ -13,7 +13,9 @@ from kubevirt.apiserver.auth.authorization import Authorization
 from kubevirt.apiserver.auth.credentials import BadCredentials
 from kubevirt.apiserver.auth.nodes.authorizer import node_name
 from kubevirt.apiserver.auth.tokens import UNKNOWN
+from kubevirt.apiserver.http import field_selectors
 from kubevirt.apiserver.http.asked import Asked
+from kubevirt.apiserver.http.field_selectors import Term
 from kubevirt.apiserver.refusals import Refusal, bad_request, refusal
 from kubevirt.apiserver.registry.identity import Identity
 from kubevirt.apiserver.schema import field_errors
@@ -140,24 +142,20 @@ def _asked(spec: Object) -> Asked:
         verb=wanted.get("verb", ""),
         path="",
         is_resource=True,
-        field_selector=_field_selector(wanted.get("fieldSelector") or {}),
+        fields=_fields(wanted.get("fieldSelector") or {}),
         **{name: wanted.get(name, "") for name in names},
     )
 
 
-def _field_selector(selector: Object) -> str:
-    """As a request would write it. What we do not understand is left out, which asks for more, not less."""
+def _fields(selector: Object) -> tuple[Term, ...]:
+    """What we do not understand is left out, which asks for more, not less."""
     if selector.get("rawSelector"):
-        return str(selector["rawSelector"])
-    return ",".join(
-        f"{each.get('key', '')}={_escaped(each['values'][0])}"
+        return tuple(field_selectors.readable(str(selector["rawSelector"])))
+    return tuple(
+        Term(each.get("key", ""), each["values"][0], is_equal=True)
         for each in selector.get("requirements") or ()
         if each.get("operator") == "In" and len(each.get("values") or ()) == 1
     )
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace(",", "\\,").replace("=", "\\=")
 
 
 def _decided(review: Object, authorization: Authorization, identity: Identity) -> Answer:

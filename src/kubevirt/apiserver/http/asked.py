@@ -13,6 +13,9 @@ from urllib.parse import unquote
 
 import msgspec
 
+from kubevirt.apiserver.http import field_selectors
+from kubevirt.apiserver.http.field_selectors import Term
+
 _VERBS: Final = {
     ("GET", True): "get",
     ("HEAD", True): "get",
@@ -45,8 +48,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     subresource: str = ""
     rest: str = ""
     """Of the path, behind a subresource that takes more: proxies."""
-    field_selector: str = ""
-    """Of a list or watch: a node may see the pods that it asks for in this way."""
+    fields: tuple[Term, ...] = ()
+    """Of the field selector of a list or watch: a node may see the pods that it asks for so."""
 
 
 def read(method: str, path: str, query: Mapping[str, str]) -> Asked:
@@ -97,13 +100,15 @@ def _namespace(parts: list[str]) -> tuple[str, list[str]]:
 def _of_many(asked: Asked, query: Mapping[str, str]) -> Asked:
     """A watch is a list that goes on; one of a single name is about that object."""
     verb = "watch" if is_true(query.get("watch")) else "list"
-    name = ""
-    selector = query.get("fieldSelector", "")
-    for term in selector.split(","):
-        field, _, value = term.replace("==", "=").partition("=")
-        if field == "metadata.name" and value:
-            name = value
-    return msgspec.structs.replace(asked, verb=verb, name=name, field_selector=selector)
+    fields = field_selectors.readable(query.get("fieldSelector", ""))
+    name = field_selectors.required(fields, "metadata.name")
+    if not _may_be_in_a_path(name):
+        name = ""
+    return msgspec.structs.replace(asked, verb=verb, name=name, fields=tuple(fields))
+
+
+def _may_be_in_a_path(name: str) -> bool:
+    return name not in {".", ".."} and "/" not in name and "%" not in name
 
 
 def is_true(value: str | None) -> bool:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kubevirt.apiserver.auth.nodes.authorizer import node_name, selects
+from kubevirt.apiserver.auth.nodes.authorizer import node_name
 from kubevirt.apiserver.auth.nodes.graph import NodeGraph
 from kubevirt.apiserver.auth.nodes.restriction import Restriction, Write
 from kubevirt.apiserver.kinds import builtin
@@ -193,11 +193,3 @@ def test_a_node_is_one_by_name_and_group() -> None:
     assert node_name(Identity(user="system:node:", groups=("system:nodes",))) == ""
     assert node_name(Identity(user="system:node:n1")) is None
     assert node_name(Identity(user="ann", groups=("system:nodes",))) is None
-
-
-def test_a_selector_is_read_as_the_server_reads_it() -> None:
-    assert selects("a=b,spec.nodeName==n1", "spec.nodeName", "n1")
-    assert selects(r"spec.nodeName=n\,1", "spec.nodeName", "n,1")
-    assert not selects("spec.nodeName!=n1", "spec.nodeName", "n1")
-    assert not selects(r"a=b\,spec.nodeName=n1", "spec.nodeName", "n1")
-    assert not selects("", "spec.nodeName", "n1")
