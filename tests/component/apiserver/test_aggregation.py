@@ -17,6 +17,7 @@ from kubevirt.apiserver.aggregation.websockets import MESSAGE_LIMIT
 from kubevirt.apiserver.auth.access import AccessSettings
 from kubevirt.apiserver.auth.audit_log import AuditLogSettings
 from kubevirt.apiserver.auth.authority import signing_key
+from kubevirt.apiserver.http.limits import Limits
 from kubevirt.apiserver.server import ADMINISTRATOR, ApiServer, ServerSettings, serving
 
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
@@ -79,12 +80,13 @@ class World:
 
 
 @asynccontextmanager
-async def running(folder: Path) -> AsyncIterator[World]:
+async def running(folder: Path, **limits: Any) -> AsyncIterator[World]:
     access = AccessSettings(signing_key=signing_key(), known_tokens={"admin": ADMINISTRATOR})
     settings = ServerSettings(
         data=folder / "store.db",
         access=access,
         audit=AuditLogSettings(path=folder / "audit.log"),
+        limits=Limits(**limits),
     )
     headers = {"Authorization": "Bearer admin"}
     async with serving(settings) as server, aiohttp.ClientSession(headers=headers) as session:
@@ -144,6 +146,24 @@ async def test_what_is_passed_on_is_written_down_once_under_one_name(
     assert line["auditID"] == number
     assert line["responseStatus"]["code"] == 200
     assert line["objectRef"]["subresource"] == "echo"
+
+
+async def test_a_console_outlives_the_time_of_a_request(tmp_path: Path) -> None:
+    socket = tmp_path / "toys.sock"
+    async with Extension(GROUP).at(socket) as toys, running(tmp_path, request_s=1) as world:
+        world.server.callees.register("kubevirt", "toys", str(socket))
+        await world.register()
+        await world.until("Passed")
+        async with world.console(toys) as console:
+            reader, writer = await asyncio.open_connection("127.0.0.1", world.server.port)
+            writer.write(
+                b"POST /api/v1/namespaces/default/configmaps HTTP/1.1\r\nHost: x\r\n"
+                b"Authorization: Bearer admin\r\nContent-Length: 100\r\n\r\n"
+            )
+            assert (await reader.readline()).startswith(b"HTTP/1.1 504 ")
+            writer.close()
+            await console.send_str("hello")
+            assert (await console.receive(timeout=60)).data == "hello"
 
 
 async def test_a_console_is_written_down_when_it_ends(world: World, toys: Extension) -> None:

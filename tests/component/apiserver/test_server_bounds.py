@@ -88,6 +88,40 @@ async def test_a_body_that_does_not_come_is_not_waited_for(tmp_path: Path) -> No
         writer.close()
 
 
+UPGRADES = [
+    ("Upgrade: x",),
+    ("Connection: Upgrade", "Upgrade: h2c"),
+    ("Connection: Upgrade", "Upgrade: websocket"),
+    (
+        *("Connection: Upgrade", "Upgrade: websocket"),
+        *("Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="),
+    ),
+]
+
+
+@pytest.mark.parametrize("lines", UPGRADES, ids=" ".join)
+async def test_whoever_speaks_of_an_upgrade_is_not_waited_for_either(
+    tmp_path: Path, lines: tuple[str, ...]
+) -> None:
+    async with running(tmp_path, request_s=0.3) as server:
+        reader, writer = await connected(server)
+        writer.write(head("POST", MAPS, "Content-Length: 100", *lines) + b"{")
+        found = await reader.read(1 << 16)
+        assert found.startswith((b"HTTP/1.1 504 ", b"HTTP/1.1 400 "))
+        writer.close()
+
+
+@pytest.mark.parametrize("lines", UPGRADES, ids=" ".join)
+async def test_whoever_speaks_of_an_upgrade_is_counted_as_all_others(
+    tmp_path: Path, lines: tuple[str, ...]
+) -> None:
+    async with running(tmp_path, requests_of_masters=0) as server:
+        reader, writer = await connected(server)
+        writer.write(head("GET", MAPS, *lines))
+        assert (await reader.readline()).startswith(b"HTTP/1.1 429 ")
+        writer.close()
+
+
 # Those who do not take what they are sent
 
 

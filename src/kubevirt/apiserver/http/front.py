@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from kubevirt.api.meta import StatusDetails
 from kubevirt.apiserver import refusals
+from kubevirt.apiserver.aggregation import headers
 from kubevirt.apiserver.aggregation.aggregation import Aggregation
 from kubevirt.apiserver.http import (
     answers,
@@ -128,7 +129,7 @@ class Front:
         about = asked.read(request.method, url.raw_path, url.query)
         identity = await self._authenticator.identify(request)
         await self._authorizer.authorize(about, identity)
-        is_stream = flow.is_stream(about) or "Upgrade" in request.headers
+        is_stream = flow.is_stream(about) or self._is_joined(request, about)
         with self._flow.entered(identity, is_stream=is_stream):
             if is_stream:
                 return await self._dispatched(request, about, identity, warnings)
@@ -142,6 +143,13 @@ class Front:
                 if not limit.expired():
                     raise
                 raise refusals.took_too_long() from error
+
+    def _is_joined(self, request: web.BaseRequest, about: Asked) -> bool:
+        """Whether it becomes a websocket of somebody else. Nothing that is only called one gets around a bound."""
+        is_asked = request.method == "GET" and "Upgrade" in request.headers
+        if not is_asked or headers.upgrade(request.headers.items()) != "websocket":
+            return False
+        return self._aggregation.serving(about.path) is not None
 
     async def _dispatched(
         self, request: web.BaseRequest, about: Asked, identity: Identity, warnings: list[str]
@@ -169,11 +177,11 @@ class Front:
             return web.Response(status=404, text="404 page not found\n")
         if about.verb != "get":
             raise refusals.method_not_allowed()
-        headers = {"ETag": found.etag, "Vary": "Accept"}
+        about_it = {"ETag": found.etag, "Vary": "Accept"}
         if request.headers.get("If-None-Match") == found.etag:
-            return web.Response(status=304, headers=headers)
+            return web.Response(status=304, headers=about_it)
         response = await responses.whole(request, found.body, found.media)
-        response.headers.update(headers)
+        response.headers.update(about_it)
         return response
 
     def _health(self, about: Asked) -> web.StreamResponse:
