@@ -1,5 +1,6 @@
 """What a server says to requests that it cannot grant: the code, the reason and the words."""
 
+import json
 from typing import Any
 
 import pytest
@@ -75,6 +76,38 @@ def named(name: str, **more: Any) -> dict[str, Any]:
                 "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
             ),
         ),
+        (
+            {"watch": "1", "sendInitialEvents": "true", "resourceVersionMatch": "Exact"},
+            422,
+            (
+                'ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: '
+                "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, "
+                'resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]'
+            ),
+        ),
+        (
+            {"watch": "1", "resourceVersionMatch": "Exact", "continue": "x"},
+            422,
+            (
+                'ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: '
+                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided, "
+                'resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan", '
+                "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is "
+                "provided]"
+            ),
+        ),
+        (
+            {"resourceVersionMatch": "Foo", "continue": "x", "sendInitialEvents": "true"},
+            422,
+            (
+                'ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: '
+                "resourceVersionMatch is forbidden unless resourceVersion is provided, "
+                "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is "
+                'provided, resourceVersionMatch: Unsupported value: "Foo": supported values: "Exact", '
+                '"NotOlderThan", "", sendInitialEvents: Forbidden: sendInitialEvents is forbidden for '
+                "list]"
+            ),
+        ),
     ],
     ids=str,
 )
@@ -83,6 +116,23 @@ async def test_lists_that_cannot_be(
 ) -> None:
     found = await refusal(client, "GET", MAPS.format(namespace=namespace), **params)
     assert (found[0], found[2]) == (code, message)
+
+
+async def test_a_page_of_another_version_than_the_first_cannot_be(
+    client: Client, namespace: str
+) -> None:
+    path = MAPS.format(namespace=namespace)
+    for name in ("a", "b"):
+        await client.create(CONFIG_MAPS, a_config_map(name), namespace)
+    first = json.loads(await client.raw("GET", path, params={"limit": "1"}))["metadata"]
+    page = {"limit": "1", "continue": first["continue"]}
+    found = await refusal(client, "GET", path, **page, resourceVersion=first["resourceVersion"])
+    words = "specifying resource version is not allowed when using continue"
+    assert found == (400, "BadRequest", words)
+    # Any version: that of the first page, and all of what is left of it.
+    rest = json.loads(await client.raw("GET", path, params={**page, "resourceVersion": "0"}))
+    assert rest["items"][0]["metadata"]["name"] == "b"
+    assert "continue" not in rest["metadata"]
 
 
 @pytest.mark.parametrize(

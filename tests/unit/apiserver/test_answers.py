@@ -1,6 +1,6 @@
 """Answers are written once for all who want the same."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 import msgspec
 import pytest
@@ -12,7 +12,7 @@ from kubevirt.apiserver.http.frames import Frames
 from kubevirt.apiserver.http.media import Form
 from kubevirt.apiserver.kinds import builtin
 from kubevirt.apiserver.refusals import no_such_path
-from kubevirt.apiserver.registry.results import Flowing, Many
+from kubevirt.apiserver.registry.results import Flowing, Rest
 from kubevirt.apiserver.registry.watching import Mark, Sight
 from kubevirt.apiserver.storage.records import Entry
 from kubevirt.base.clock import SystemClock
@@ -72,44 +72,72 @@ def test_a_bookmark_says_only_how_far() -> None:
     }
 
 
-async def listed(result: Many | Flowing, form: Form | None = None) -> bytes:
+async def listed(result: Flowing, form: Form | None = None) -> bytes:
     form = form or Form()
     return b"".join([each async for each in lists.pieces(result, written(form), form.media)])
 
 
-async def flowing(*pieces: list[Entry]) -> AsyncIterator[list[Entry]]:
+async def flowing(*pieces: list[Entry]) -> AsyncGenerator[list[Entry], None]:
     for piece in pieces:
         yield piece
 
 
+async def paging(rest: Rest, *pieces: list[Entry]) -> AsyncGenerator[list[Entry], None]:
+    """Says what it leaves when it ends."""
+    for piece in pieces:
+        yield piece
+    rest.continue_, rest.remaining = "next", 3
+
+
 async def test_a_list_is_its_items_side_by_side() -> None:
     entries = [Entry("/one", VALUE, 5, 5), Entry("/two", VALUE, 6, 6)]
-    page = Many(entries=entries, revision=9, continue_="next", remaining=3)
-    found = msgspec.json.decode(await listed(page))
+    found = msgspec.json.decode(await listed(Flowing(pieces=flowing(entries), revision=9)))
     assert found["kind"] == "ConfigMapList"
-    assert found["metadata"] == {
-        "resourceVersion": "9",
-        "continue": "next",
-        "remainingItemCount": 3,
-    }
+    assert found["metadata"] == {"resourceVersion": "9"}
     assert [each["metadata"]["resourceVersion"] for each in found["items"]] == ["5", "6"]
-    found = msgspec.json.decode(await listed(page, Form(kind=media.PARTIAL_LIST, version="v1")))
+    form = Form(kind=media.PARTIAL_LIST, version="v1")
+    found = msgspec.json.decode(await listed(Flowing(pieces=flowing(entries), revision=9), form))
     assert found["kind"] == "PartialObjectMetadataList"
     assert "data" not in found["items"][0]
 
 
-@pytest.mark.parametrize("kind", ["", media.TABLE, media.PARTIAL_LIST])
-@pytest.mark.parametrize("type_", [media.JSON, media.YAML])
-async def test_a_list_that_comes_in_pieces_is_the_same_list(kind: str, type_: str) -> None:
+FORMS = [
+    Form(type_, kind, "v1" if kind else "")
+    for type_ in (media.JSON, media.YAML)
+    for kind in ("", media.TABLE, media.PARTIAL_LIST)
+]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+async def test_a_list_that_comes_in_pieces_is_the_same_list(form: Form) -> None:
     entries = [Entry(f"/{number}", VALUE, number, number) for number in range(1, 151)]
-    form = Form(type_, kind, "v1" if kind else "")
-    whole = await listed(Many(entries=entries, revision=200), form)
+    whole = await listed(Flowing(pieces=flowing(entries), revision=200), form)
     pieces = flowing(entries[:1], [], entries[1:100], entries[100:])
     assert await listed(Flowing(pieces=pieces, revision=200), form) == whole
     found = yaml.safe_load(whole)
-    assert len(found["rows" if kind == media.TABLE else "items"]) == 150
+    assert len(found["rows" if form.kind == media.TABLE else "items"]) == 150
     empty = yaml.safe_load(await listed(Flowing(pieces=flowing([]), revision=1), form))
-    assert empty["rows" if kind == media.TABLE else "items"] == []
+    assert empty["rows" if form.kind == media.TABLE else "items"] == []
+
+
+@pytest.mark.parametrize("form", FORMS, ids=str)
+async def test_a_short_page_says_first_what_it_leaves_and_a_long_one_last(form: Form) -> None:
+    items = "rows" if form.kind == media.TABLE else "items"
+    entries = [Entry(f"/{number}", VALUE, number, number) for number in range(1, 2001)]
+    for count in (0, 3, len(entries)):
+        rest = Rest()
+        pieces = [entries[start : min(start + 64, count)] for start in range(0, count, 64)]
+        page = Flowing(pieces=paging(rest, *pieces), revision=9, rest=rest)
+        text = await listed(page, form)
+        found = yaml.safe_load(text)
+        assert len(found[items]) == count
+        assert found["metadata"] == {
+            "resourceVersion": "9",
+            "continue": "next",
+            "remainingItemCount": 3,
+        }
+        if form.media == media.JSON:
+            assert (text.index(b"remaining") < 200) is (count < len(entries))
 
 
 def test_a_refusal_about_nothing_has_empty_details() -> None:

@@ -26,7 +26,6 @@ PIECE_BYTES: Final = 64 << 10
 """Of events that are handed to a connection at once: what it has not sent yet is this watcher's alone."""
 ITEMS: Final = "items"
 ROWS: Final = "rows"
-CLOSING: Final = b"]}"
 INITIAL_EVENTS_END: Final = "k8s.io/initial-events-end"
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -80,9 +79,10 @@ class Answers:
             return stored.metadata_shown(value, revision)
         return stored.shown(stored.as_shown(value, self._api_version), revision, head)
 
-    # Lists: what comes before the items, the items, and `CLOSING`.
+    # Lists: what comes before the items, the items, and the closing.
 
-    def opening(self, metadata: dict[str, Any]) -> bytes:
+    def opening(self, metadata: dict[str, Any] | None) -> bytes:
+        """Without metadata if that comes with the closing."""
         if self._tables:
             frame, name = self._tables.frame(metadata), ROWS
         elif self._form.kind:
@@ -91,6 +91,8 @@ class Answers:
         else:
             named = {"kind": self._kind.names.list_kind, "apiVersion": self._api_version}
             frame, name = {**named, "metadata": metadata}, ITEMS
+        if metadata is None:
+            del frame["metadata"]
         return b'%b,"%b":[' % (_encode(frame)[:-1], name.encode())
 
     def items(self, entries: Sequence[Entry]) -> list[bytes]:
@@ -150,6 +152,11 @@ class Answers:
             named = {"kind": self._kind.names.kind, "apiVersion": self._api_version}
             object_ = {**named, "metadata": metadata}
         return _encode({"type": "BOOKMARK", "object": object_}) + b"\n"
+
+
+def closing(metadata: dict[str, Any] | None = None) -> bytes:
+    """Of a list."""
+    return b'],"metadata":%b}' % _encode(metadata) if metadata else b"]}"
 
 
 def error_frame(refused: Status) -> bytes:

@@ -57,7 +57,7 @@ from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.identity import Identity
 from kubevirt.apiserver.registry.incoming import Body
 from kubevirt.apiserver.registry.registry import Registry
-from kubevirt.apiserver.registry.results import Flowing, Many, Plain, Result
+from kubevirt.apiserver.registry.results import Flowing, Plain, Result
 from kubevirt.apiserver.registry.watching import Looked, Watching
 from kubevirt.apiserver.storage.errors import StoreClosed, StoreFailed, StoreFull, ValueTooLarge
 from kubevirt.base.log import get_logger
@@ -332,7 +332,7 @@ class Front:
     async def _written(
         self, request: web.BaseRequest, call: Call, form: Form, result: Result
     ) -> web.StreamResponse:
-        if isinstance(result, Many | Flowing):
+        if isinstance(result, Flowing):
             writer = self._writer(call, form)
             async with aclosing(lists.pieces(result, writer, form.media)) as pieces:
                 return await responses.flowing(request, pieces, form.media, call.warnings)

@@ -1,7 +1,11 @@
-"""Lists written down piece by piece: what went out is forgotten, and others get their turn in between."""
+"""Lists written down piece by piece: what went out is forgotten, and others get their turn in between.
+
+What a page leaves for the next one is known at its end. A short page waits for that, and is written as Kubernetes
+writes it; of a long one the metadata comes behind the items.
+"""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any, Final
 
@@ -9,56 +13,77 @@ import msgspec
 
 from kubevirt.apiserver.http import answers, media
 from kubevirt.apiserver.http.answers import Answers
-from kubevirt.apiserver.registry.results import Flowing, Many
-from kubevirt.apiserver.storage.records import Entry
+from kubevirt.apiserver.registry.results import Flowing
 
-PIECE: Final = 64
-"""Entries of a page that are written in one turn."""
+AHEAD_BYTES: Final = 128 << 10
+"""Of a page that waits for its end."""
+
+_Items = AsyncGenerator[Sequence[bytes], None]
+_Text = AsyncGenerator[bytes, None]
 
 
-async def pieces(
-    result: Many | Flowing, writer: Answers, type_: str
-) -> AsyncGenerator[bytes, None]:
-    opening = writer.opening(_metadata(result))
+async def pieces(result: Flowing, writer: Answers, type_: str) -> _Text:
     async with aclosing(_items(result, writer)) as items:
-        if type_ == media.YAML:
-            async for piece in _as_yaml(opening, items):
+        ahead, is_known = await _ahead(result, items)
+        write = _as_yaml if type_ == media.YAML else _as_json
+        async with (
+            aclosing(_joined(ahead, items)) as all_,
+            aclosing(write(result, writer, all_, is_known=is_known)) as text,
+        ):
+            async for piece in text:
                 yield piece
-            return
-        yield opening
-        mark = b""
-        async for some in items:
-            yield mark + b",".join(some)
-            mark = b","
-        yield answers.CLOSING
 
 
-def _metadata(result: Many | Flowing) -> dict[str, Any]:
+async def _ahead(result: Flowing, items: _Items) -> tuple[list[bytes], bool]:
+    """The first items of a page, and whether the metadata is known by then."""
+    ahead: list[bytes] = []
+    size = 0
+    if result.rest is None:
+        return ahead, True
+    async for some in items:
+        ahead += some
+        size += sum(map(len, some))
+        if size >= AHEAD_BYTES:
+            return ahead, False
+    return ahead, True
+
+
+async def _joined(ahead: Sequence[bytes], items: _Items) -> _Items:
+    if ahead:
+        yield ahead
+    async for some in items:
+        yield some
+
+
+def _metadata(result: Flowing) -> dict[str, Any]:
     metadata: dict[str, Any] = {"resourceVersion": str(result.revision)}
-    if isinstance(result, Many) and result.continue_:
-        metadata["continue"] = result.continue_
-        if result.remaining:
-            metadata["remainingItemCount"] = result.remaining
+    if result.rest and result.rest.continue_:
+        metadata["continue"] = result.rest.continue_
+        if result.rest.remaining:
+            metadata["remainingItemCount"] = result.rest.remaining
     return metadata
 
 
-async def _items(result: Many | Flowing, writer: Answers) -> AsyncGenerator[Sequence[bytes], None]:
-    found = result.pieces if isinstance(result, Flowing) else _parts(result.entries)
-    async for entries in found:
-        if entries:
-            yield writer.items(entries)
+async def _items(result: Flowing, writer: Answers) -> _Items:
+    async with aclosing(result.pieces) as found:
+        async for entries in found:
+            if entries:
+                yield writer.items(entries)
 
 
-async def _parts(entries: Sequence[Entry]) -> AsyncIterator[Sequence[Entry]]:
-    for start in range(0, len(entries), PIECE):
-        if start:
-            await asyncio.sleep(0)
-        yield entries[start : start + PIECE]
+async def _as_json(result: Flowing, writer: Answers, items: _Items, *, is_known: bool) -> _Text:
+    yield writer.opening(_metadata(result) if is_known else None)
+    mark = b""
+    async for some in items:
+        yield mark + b",".join(some)
+        mark = b","
+    yield answers.closing(None if is_known else _metadata(result))
 
 
-async def _as_yaml(opening: bytes, items: AsyncIterator[Sequence[bytes]]) -> AsyncIterator[bytes]:
+async def _as_yaml(result: Flowing, writer: Answers, items: _Items, *, is_known: bool) -> _Text:
     """Its fields are in the order of their names, so the items stand between the others."""
-    frame: dict[str, Any] = msgspec.json.decode(opening + answers.CLOSING)
+    opening = writer.opening(_metadata(result) if is_known else None)
+    frame: dict[str, Any] = msgspec.json.decode(opening + answers.closing())
     name = answers.ROWS if answers.ROWS in frame else answers.ITEMS
     yield answers.yaml_of({key: value for key, value in frame.items() if key < name})
     is_empty = True
@@ -71,5 +96,8 @@ async def _as_yaml(opening: bytes, items: AsyncIterator[Sequence[bytes]]) -> Asy
             await asyncio.sleep(0)  # it is slow: each is a turn
     if is_empty:
         yield f"{name}: []\n".encode()
-    if rest := {key: value for key, value in frame.items() if key > name}:
+    rest = {key: value for key, value in frame.items() if key > name}
+    if not is_known:
+        rest["metadata"] = _metadata(result)
+    if rest:
         yield answers.yaml_of(rest)

@@ -40,7 +40,7 @@ class Tables:
             "rows": [{"cells": [], "object": {**partial, "metadata": metadata}}],
         }
 
-    def frame(self, metadata: Document) -> Document:
+    def frame(self, metadata: Document | None) -> Document:
         """All but the rows."""
         return _frame(metadata, self._columns)
 
@@ -71,7 +71,7 @@ def _definitions(columns: Iterable[Column]) -> list[Document]:
     ]
 
 
-def _frame(metadata: Document, columns: list[Document]) -> Document:
+def _frame(metadata: Document | None, columns: list[Document]) -> Document:
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",

@@ -4,6 +4,7 @@ Who waits for dependants, or lets them go, is the garbage collector's work; here
 finalizer that tells the collector what to do.
 """
 
+from contextlib import aclosing
 from datetime import timedelta
 from typing import Any, Final
 
@@ -15,8 +16,7 @@ from kubevirt.apiserver.registry.admission import Review
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.options import DeleteOptions
 from kubevirt.apiserver.registry.registry import Registry
-from kubevirt.apiserver.registry.results import Many, One, Plain, Result
-from kubevirt.apiserver.registry.selectors import Selection
+from kubevirt.apiserver.registry.results import Flowing, One, Plain, Result
 from kubevirt.apiserver.registry.served import Served
 from kubevirt.apiserver.schema.plain import is_same
 from kubevirt.apiserver.storage.errors import Conflict
@@ -173,17 +173,18 @@ def _gone(call: Call, old: Object) -> Plain:
     )
 
 
-async def delete_collection(registry: Registry, call: Call, body: Object | None) -> Many:
-    """Each as if it were deleted alone. What others deleted meanwhile is as good."""
+async def delete_collection(registry: Registry, call: Call, body: Object | None) -> Flowing:
+    """Each as if it were deleted alone. What others deleted meanwhile is as good.
+
+    For the answer they are read once more, as they were: however many there are, few are in memory.
+    """
     wanted = options.of_delete(call, body)
-    listing = options.of_list(call)
-    selection = Selection(call.kind, call.version, listing.labels, listing.fields)
-    gone: list[Entry] = []
-    async for chunk in registry.store.scan(call.prefix):
-        gone += [entry for entry in chunk if reading.is_selected(entry, selection)]
-    for entry in gone:
-        await delete_entry(registry, call, entry, wanted)
-    return Many(entries=gone, revision=registry.store.revision)
+    part = await reading.part(registry, call)
+    async with aclosing(reading.flowing(registry, part).pieces) as pieces:
+        async for entries in pieces:
+            for entry in entries:
+                await delete_entry(registry, call, entry, wanted)
+    return reading.flowing(registry, part)
 
 
 async def delete_entry(

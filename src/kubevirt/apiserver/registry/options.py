@@ -5,6 +5,7 @@ nobody ever sees: `CreateOptions.meta.k8s.io "" is invalid: …`.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -26,7 +27,6 @@ from kubevirt.apiserver.schema.field_errors import (
 
 META: Final = "meta.k8s.io"
 MANAGER_LIMIT: Final = 128
-PAGE_LIMIT: Final = 100_000
 _VALIDATIONS: Final = ("", "Ignore", "Strict", "Warn")
 _POLICIES: Final = ("Foreground", "Background", "Orphan", "nil")
 
@@ -207,6 +207,9 @@ def _of_query(call: Call) -> _DeleteBody:
 
 # Listing
 
+_MATCH: Final = "resourceVersionMatch"
+_NOT_IN_A_PAGE: Final = "resourceVersionMatch is forbidden when continue is provided"
+
 
 def of_list(call: Call) -> ListOptions:
     options = ListOptions(
@@ -228,46 +231,38 @@ def of_list(call: Call) -> ListOptions:
     return options
 
 
-def _wrong_list(options: ListOptions, *, is_watch: bool) -> list[FieldError]:
-    at, match = "resourceVersionMatch", options.match
+def _wrong_list(options: ListOptions, *, is_watch: bool) -> Iterator[FieldError]:
+    """All of it, in Kubernetes' order."""
     if is_watch:
-        return _wrong_watch(options)
-    if options.initial_events is not None:
-        words = "sendInitialEvents is forbidden for list"
-        return [forbidden("sendInitialEvents", words)]
-    if not match:
-        return []
-    found = []
-    if options.resource_version is None:
+        yield from _wrong_watch(options)
+        return
+    match = options.match
+    if match and options.resource_version is None:
         words = "resourceVersionMatch is forbidden unless resourceVersion is provided"
-        found.append(forbidden(at, words))
-    if options.continue_:
-        words = "resourceVersionMatch is forbidden when continue is provided"
-        found.append(forbidden(at, words))
-    if match not in ("Exact", "NotOlderThan"):
-        found.append(not_supported(at, match, ["Exact", "NotOlderThan", ""]))
+        yield forbidden(_MATCH, words)
+    if match and options.continue_:
+        yield forbidden(_MATCH, _NOT_IN_A_PAGE)
+    if match not in ("", "Exact", "NotOlderThan"):
+        yield not_supported(_MATCH, match, ["Exact", "NotOlderThan", ""])
     if match == "Exact" and options.resource_version == 0:
         words = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
-        found.append(forbidden(at, words))
-    return found
+        yield forbidden(_MATCH, words)
+    if options.initial_events is not None:
+        yield forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list")
 
 
-def _wrong_watch(options: ListOptions) -> list[FieldError]:
-    at = "resourceVersionMatch"
-    if options.initial_events is None:
-        if options.match:
-            words = (
-                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
-            )
-            return [forbidden(at, words)]
-        return []
-    found = []
-    if not options.match:
+def _wrong_watch(options: ListOptions) -> Iterator[FieldError]:
+    match, is_fresh = options.match, options.match == "NotOlderThan"
+    if options.initial_events is not None and not is_fresh:
         words = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-        found.append(forbidden(at, words))
-    elif options.match != "NotOlderThan":
-        found.append(not_supported(at, options.match, ["NotOlderThan"]))
-    return found
+        yield forbidden(_MATCH, words)
+    if match and options.initial_events is None:
+        words = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        yield forbidden(_MATCH, words)
+    if match and not is_fresh:
+        yield not_supported(_MATCH, match, ["NotOlderThan"])
+    if match and options.continue_:
+        yield forbidden(_MATCH, _NOT_IN_A_PAGE)
 
 
 def _whole(call: Call, name: str) -> int | None:

@@ -1,7 +1,8 @@
 """get and list. Nothing is decoded that nobody looks into."""
 
 import base64
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import Final
 
 import msgspec
@@ -12,9 +13,9 @@ from kubevirt.apiserver.registry import options, stored
 from kubevirt.apiserver.registry.call import Call
 from kubevirt.apiserver.registry.options import ListOptions
 from kubevirt.apiserver.registry.registry import Registry
-from kubevirt.apiserver.registry.results import Flowing, Many, One
+from kubevirt.apiserver.registry.results import Flowing, One, Rest
 from kubevirt.apiserver.registry.selectors import Selection
-from kubevirt.apiserver.schema import gojson
+from kubevirt.apiserver.schema import gojson, names
 from kubevirt.apiserver.storage.errors import Compacted
 from kubevirt.apiserver.storage.records import Entry, Position
 
@@ -32,47 +33,71 @@ async def get(registry: Registry, call: Call) -> One:
     return One(value=entry.value, revision=entry.revision)
 
 
-async def list_(registry: Registry, call: Call) -> Many | Flowing:
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """What a list is about, and when: decided before anything is read, so that it can be read twice."""
+
+    prefix: str
+    selection: Selection
+    revision: int
+    key: str = ""
+    """Of the one object that may be in it."""
+    limit: int = 0
+    start: Position | None = None
+    """What the page before said comes next."""
+
+
+async def list_(registry: Registry, call: Call) -> Flowing:
+    return flowing(registry, await part(registry, call))
+
+
+async def part(registry: Registry, call: Call) -> Part:
+    """What the query asks for."""
     wanted = options.of_list(call)
-    if wanted.resource_version == 0:
-        # Any version: Kubernetes answers out of its memory, and at once.
-        wanted = msgspec.structs.replace(wanted, limit=0)
     selection = Selection(call.kind, call.version, wanted.labels, wanted.fields)
-    try:
-        start = _start(registry, call, wanted)
-        at = None if start else await _moment(registry, wanted)
-        if not (wanted.limit or start or selection.name):
-            return _all(registry, call, selection, registry.store.revision if at is None else at)
-        if selection.is_everything:
-            return await _page(registry, call, wanted, start, at)
-        return await _picked(registry, call, wanted, selection, start, at)
-    except Compacted as gone:
-        if wanted.continue_:
-            raise refusals.forgotten_page(_rest(call, wanted)) from gone
-        raise refusals.forgotten_list() from gone
+    key = _only_key(call, selection)
+    start = None if key else _start(registry, call, wanted)
+    if start is not None:
+        revision = start.revision
+    else:
+        revision = await _moment(registry, wanted, is_one=bool(key))
+    return Part(
+        prefix=call.prefix,
+        selection=selection,
+        revision=revision,
+        key=key,
+        # Any version: Kubernetes answers out of its memory, and at once.
+        limit=0 if wanted.resource_version == 0 else wanted.limit,
+        start=start,
+    )
+
+
+def _only_key(call: Call, selection: Selection) -> str:
+    """Of the object that is asked for by its name, where that alone says which it is."""
+    name, kind = selection.name, call.kind
+    is_known = bool(name) and (bool(call.namespace) or not kind.namespaced)
+    if not is_known or names.path_segment(name) or "\0" in name:
+        return ""
+    return kind.key(call.namespace, name)
 
 
 def _start(registry: Registry, call: Call, wanted: ListOptions) -> Position | None:
     if not wanted.continue_:
         return None
     start = _Token.read(wanted.continue_, call.prefix)
+    if wanted.resource_version:
+        raise bad_request("specifying resource version is not allowed when using continue")
     return start._replace(revision=registry.store.revision) if start.revision == _NOW else start
 
 
-def _rest(call: Call, wanted: ListOptions) -> str:
-    """A token for the pages to come whose own version is forgotten."""
-    start = _Token.read(wanted.continue_, call.prefix)
-    return _Token.of(start._replace(revision=_NOW), call.prefix)
-
-
-async def _moment(registry: Registry, wanted: ListOptions) -> int | None:
-    """The revision to list at; None for the present."""
+async def _moment(registry: Registry, wanted: ListOptions, *, is_one: bool) -> int:
+    """The revision to list at."""
     version = wanted.resource_version
-    if not version:
-        return None
-    await reach(registry, version)
-    is_exact = wanted.match == "Exact" or (wanted.limit and not wanted.match)
-    return version if is_exact else None
+    if version:
+        await reach(registry, version)
+        is_page = wanted.limit and not is_one
+        if wanted.match == "Exact" or (is_page and not wanted.match):
+            return version
+    return registry.store.revision
 
 
 async def reach(registry: Registry, version: int) -> None:
@@ -87,61 +112,79 @@ async def reach(registry: Registry, version: int) -> None:
         raise refusals.future_version(version, store.revision) from error
 
 
-def _all(registry: Registry, call: Call, selection: Selection, revision: int) -> Flowing:
-    async def pieces() -> AsyncIterator[Sequence[Entry]]:
-        try:
-            async for piece in registry.store.scan(call.prefix, at=revision):
-                yield [entry for entry in piece if is_selected(entry, selection)]
-        except Compacted as gone:
-            raise refusals.forgotten_list() from gone
-
-    return Flowing(pieces=pieces(), revision=revision)
+def flowing(registry: Registry, part: Part) -> Flowing:
+    if part.key:
+        return Flowing(pieces=_one(registry, part), revision=part.revision)
+    rest = Rest() if part.limit else None
+    pieces = _page(registry, part, rest) if rest else _all(registry, part)
+    return Flowing(pieces=_told(pieces, part), revision=part.revision, rest=rest)
 
 
-async def _page(
-    registry: Registry, call: Call, wanted: ListOptions, start: Position | None, at: int | None
-) -> Many:
-    page = await registry.store.list(call.prefix, limit=wanted.limit, at=at, start=start)
-    if page.next is None:
-        return Many(entries=page.entries, revision=page.revision)
-    return Many(
-        entries=page.entries,
-        revision=page.revision,
-        continue_=_Token.of(page.next, call.prefix),
-        remaining=page.next.remaining,
-    )
+_Pieces = AsyncGenerator[Sequence[Entry], None]
 
 
-async def _picked(
-    registry: Registry,
-    call: Call,
-    wanted: ListOptions,
-    selection: Selection,
-    start: Position | None,
-    at: int | None,
-) -> Many:
-    """Page by page until enough are found. How many are left, nobody knows."""
-    found: list[Entry] = []
-    if selection.name and (call.namespace or not call.kind.namespaced) and not (at or start):
-        entry = await registry.store.get(call.kind.key(call.namespace, selection.name))
-        if entry and is_selected(entry, selection):
-            found.append(entry)
-        return Many(entries=found, revision=registry.store.revision)
-    size = wanted.limit or 500
-    while True:
-        page = await registry.store.list(call.prefix, limit=size, at=at, start=start)
-        for place, entry in enumerate(page.entries):
-            if not is_selected(entry, selection):
-                continue
-            found.append(entry)
-            if wanted.limit and len(found) == wanted.limit:
-                is_last = page.next is None and place == len(page.entries) - 1
-                after = Position(page.revision, entry.key, 0)
-                token = "" if is_last else _Token.of(after, call.prefix)
-                return Many(entries=found, revision=page.revision, continue_=token)
-        if page.next is None:
-            return Many(entries=found, revision=page.revision)
-        start = page.next
+async def _told(pieces: _Pieces, part: Part) -> _Pieces:
+    """With a past that is forgotten as a refusal."""
+    try:
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield piece
+    except Compacted as gone:
+        if part.start:
+            # The pages to come may be had all the same, at no certain version.
+            token = _Token.of(part.start._replace(revision=_NOW), part.prefix)
+            raise refusals.forgotten_page(token) from gone
+        raise refusals.forgotten_list() from gone
+
+
+async def _one(registry: Registry, part: Part) -> _Pieces:
+    try:
+        entry = await registry.store.get(part.key, at=part.revision)
+    except Compacted as gone:
+        raise refusals.forgotten_list() from gone
+    if entry and is_selected(entry, part.selection):
+        yield [entry]
+
+
+async def _all(registry: Registry, part: Part) -> _Pieces:
+    after = part.start.after if part.start else ""
+    async for piece in registry.store.scan(part.prefix, at=part.revision, after=after):
+        yield _picked(piece, part.selection)
+
+
+async def _page(registry: Registry, part: Part, rest: Rest) -> _Pieces:
+    """Until enough are found. It is the last one only if nothing at all is behind it."""
+    left, last = part.limit, ""
+    after = part.start.after if part.start else ""
+    async for piece in registry.store.scan(part.prefix, at=part.revision, after=after):
+        if not left:
+            break
+        picked = _picked(piece, part.selection)[:left]
+        left -= len(picked)
+        last = picked[-1].key if picked else last
+        yield picked
+        if not left and last != piece[-1].key:
+            break
+    else:
+        return
+    await _leave(registry, part, rest, last)
+
+
+async def _leave(registry: Registry, part: Part, rest: Rest, last: str) -> None:
+    """Says what is behind a page. How many of a selection, nobody knows."""
+    if part.selection.is_everything:
+        rest.remaining = (
+            max(part.start.remaining - part.limit, 0)
+            if part.start
+            else await registry.store.count(part.prefix, after=last, at=part.revision)
+        )
+    rest.continue_ = _Token.of(Position(part.revision, last, rest.remaining), part.prefix)
+
+
+def _picked(entries: Sequence[Entry], selection: Selection) -> Sequence[Entry]:
+    if selection.is_everything:
+        return entries
+    return [entry for entry in entries if is_selected(entry, selection)]
 
 
 def is_selected(entry: Entry, selection: Selection) -> bool:

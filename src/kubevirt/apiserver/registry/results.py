@@ -1,6 +1,6 @@
 """What a verb gives back, before it is written down in the form that the client accepts."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
 import msgspec
@@ -16,22 +16,25 @@ class One(msgspec.Struct, frozen=True, kw_only=True):
     code: int = 200
 
 
-class Many(msgspec.Struct, frozen=True, kw_only=True):
-    entries: Sequence[Entry]
-    revision: int
+class Rest(msgspec.Struct, kw_only=True):
+    """What a page leaves: known when its last piece was taken."""
+
     continue_: str = ""
-    remaining: int | None = None
+    remaining: int = 0
+    """How many objects; 0 where nobody has counted."""
 
 
 class Flowing(msgspec.Struct, frozen=True, kw_only=True):
-    """All that there is, however much, in pieces that need not be in memory together.
+    """A list, however long, in pieces that need not be in memory together.
 
     A refusal may come with the first piece. With a later one it means that the answer took longer than
     the past is kept.
     """
 
-    pieces: AsyncIterator[Sequence[Entry]]
+    pieces: AsyncGenerator[Sequence[Entry], None]
     revision: int
+    rest: Rest | None = None
+    """Of a page; None of all that there is."""
 
 
 class Plain(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,4 +44,4 @@ class Plain(msgspec.Struct, frozen=True, kw_only=True):
     code: int = 200
 
 
-Result = One | Many | Flowing | Plain
+Result = One | Flowing | Plain

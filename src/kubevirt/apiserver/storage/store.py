@@ -79,9 +79,11 @@ class Store:
 
     # Reading
 
-    async def get(self, key: str) -> Entry | None:
-        self._check_open()
-        return self._log.get(key, self.revision)
+    async def get(self, key: str, *, at: int | None = None) -> Entry | None:
+        """As it is, or as it was at a revision of the past."""
+        revision = self._known(at)
+        self._check_kept(revision)
+        return self._log.get(key, revision)
 
     async def list(
         self,
@@ -107,14 +109,24 @@ class Store:
         del entries[limit:]
         remaining = start.remaining - limit if start else 0
         if not start:
-            remaining = await self._log.count(Span.of(prefix), entries[-1].key, revision)
-            self._check_kept(revision)
+            remaining = await self.count(prefix, after=entries[-1].key, at=revision)
         return Page(entries, revision, Position(revision, entries[-1].key, remaining))
 
-    async def scan(self, prefix: str, *, at: int | None = None) -> AsyncIterator[Sequence[Entry]]:
-        """Like a list without limit, in pieces that need not be in memory together."""
-        async for chunk in self._chunks(Span.of(prefix), prefix, self._known(at)):
+    async def scan(
+        self, prefix: str, *, at: int | None = None, after: str = ""
+    ) -> AsyncIterator[Sequence[Entry]]:
+        """Like a list without limit, in pieces that need not be in memory together.
+
+        `after` is the key behind which it begins. None of the pieces is empty.
+        """
+        async for chunk in self._chunks(Span.of(prefix), after or prefix, self._known(at)):
             yield chunk
+
+    async def count(self, prefix: str, *, after: str, at: int) -> int:
+        """How many are behind a key."""
+        found = await self._log.count(Span.of(prefix), after, at)
+        self._check_kept(at)
+        return found
 
     async def _chunks(self, span: Span, after: str, at: int) -> AsyncIterator[Sequence[Entry]]:
         position: str | None = after
