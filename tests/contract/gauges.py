@@ -254,6 +254,20 @@ RULES: dict[str, Any] = {
                         {"rule": "self.find('[0-9]+') == ''", "message": "no numbers"},
                     ],
                 },
+                "letters": {
+                    "type": "string",
+                    "maxLength": 60,
+                    "x-kubernetes-validations": [
+                        {"rule": "self.find('^(a+)+$') == ''", "message": "another than a"},
+                        {"rule": r"self.find('(\\pL)(b)\\z') == ''", "message": "no b at the end"},
+                        {
+                            "rule": r"self.findAll('\\pL{2}', 2) != ['xy', 'öy']",
+                            "message": "no pairs",
+                        },
+                        {"rule": "self.findAll('z*').size() < 6", "message": "five at most"},
+                        {"rule": r"self.find('c$') == '' && self.find('(?i)HAUS') == ''"},
+                    ],
+                },
                 "choice": {"x-kubernetes-int-or-string": True},
             },
         }

@@ -1,4 +1,4 @@
-"""CEL, as far as rules of CRDs and conditions of webhooks need it: the only door to Google's runtime.
+"""CEL, as far as rules of CRDs and conditions of webhooks need it: the door to Google's runtime.
 
     rule = compile_rule("self.minReplicas <= self.maxReplicas")
     rule({"self": {"minReplicas": 1, "maxReplicas": 2}})          True

@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from msgspec import Struct
 
+from kubevirt.apiserver.schema import cel_patterns
 from kubevirt.base.errors import QuantityError
 from kubevirt.base.quantity import Quantity
 
@@ -142,22 +143,19 @@ _SETS: Final = (
 
 
 def _find(text: str, pattern: str) -> str:
-    found = re.search(pattern, text)
-    return found[0] if found else ""
-
-
-def _find_all(text: str, pattern: str) -> list[str]:
-    return [found[0] for found in re.finditer(pattern, text)]
+    return next(iter(cel_patterns.found(text, pattern)), "")
 
 
 _EXPRESSIONS: Final = (
     Function("find", ("string", "string"), "string", _find),
-    Function("findAll", ("string", "string"), "list", _find_all),
+    Function("findAll", ("string", "string"), "list", cel_patterns.found),
     Function(
         "findAll",
         ("string", "string", "int"),
         "list",
-        lambda text, pattern, limit: _find_all(text, pattern)[: limit if limit >= 0 else None],
+        lambda text, pattern, limit: cel_patterns.found(text, pattern)[
+            : limit if limit >= 0 else None
+        ],
     ),
 )
 

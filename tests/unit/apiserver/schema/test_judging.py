@@ -168,6 +168,10 @@ def test_old_self_in_a_text_is_no_mention() -> None:
         ("[1, 2, 2].isSorted() && [3, 1].sum() == 4 && [3, 1].min() == 1", True),
         ("[1, 2, 1].indexOf(1) + [1, 2, 1].lastIndexOf(1)", 2),
         ("'a1b22'.findAll('[0-9]+').size()", 2),
+        ("'a1b22'.find('([a-z])([0-9])') + 'x'.find('y')", "a1"),
+        ("'abc'.findAll('x*').size() + 'abc'.findAll('[a-z]', 2).size()", 6),
+        (r"'ä\ue000b'.findAll('\\pL').join('-') + 'ä\ue000b'.find('\ue000')", "ä-b\ue000"),
+        (r"'a\n'.find('a$') + 'a\n'.find('\\z')", ""),
         ("sets.contains([1, 2], [1]) && !sets.intersects([1], [2])", True),
         ("url('https://user@a.b:80/c?d=e').getHostname()", "a.b"),
         ("url('https://[::1]:80/c').getHost() + url('https://a/').getPort()", "[::1]:80"),
@@ -183,6 +187,16 @@ def test_old_self_in_a_text_is_no_mention() -> None:
 )
 def test_functions_that_kubernetes_adds(expression: str, value: Any) -> None:
     assert compile_expression(expression)({"self": {}}) == value
+
+
+def test_no_pattern_makes_a_search_take_long() -> None:
+    find = compile_expression("self.find('^(a+)+$') + string(self.findAll('(a|aa)+b').size())")
+    assert find({"self": "a" * 100_000 + "!"}) == "0"
+
+
+def test_a_pattern_that_is_none_is_an_error() -> None:
+    with pytest.raises(EvaluationFailed, match="Illegal regex: "):
+        compile_expression("self.find('(')")({"self": "a"})
 
 
 def test_what_is_no_expression_is_refused_in_the_compilers_words() -> None:
