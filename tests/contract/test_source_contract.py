@@ -255,6 +255,19 @@ async def test_a_watch_without_news_is_silent_but_for_bookmarks(world: World) ->
     assert all(int(each.resource_version) >= int(page.resource_version) for each in events)
 
 
+async def test_a_watch_hears_how_far_it_is_before_it_ends(world: World) -> None:
+    """Whoever watches again goes on from there, though nothing of what happened was for them."""
+    [page] = await listed(world)
+    watching = watch(world, resource_version=page.resource_version, timeout_s=6)
+    async with aclosing(watching) as events:
+        await world.create("one")
+        assert told(await take(events, 1)) == ["ADDED one"]
+        unseen = await world.create("not-ours", ours="no")
+        left = [event async for event in events]
+    assert {event.type for event in left} == {EventType.BOOKMARK}
+    assert int(left[-1].resource_version) >= int(unseen["metadata"]["resourceVersion"])
+
+
 async def test_a_watch_from_the_future_is_silent_until_then(world: World) -> None:
     [page] = await listed(world)
     future = str(int(page.resource_version) + 1_000_000)

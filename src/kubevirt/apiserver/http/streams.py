@@ -28,12 +28,13 @@ async def stream(
     clock: Clock,
 ) -> web.StreamResponse:
     limit_s = watching.options.timeout_s or LEAST_S * (1 + random.random())  # noqa: S311  # no secret
+    deadline = clock.monotonic() + limit_s
     response.content_type = media.JSON
     response.enable_chunked_encoding()
     await response.prepare(request)
     try:
         async with clock.timeout(limit_s):
-            async for sights in watching.sights():
+            async for sights in watching.sights(deadline):
                 for piece in answers.frames(sights):
                     await response.write(piece)
     except TimeoutError:

@@ -13,13 +13,14 @@ import msgspec
 from kubevirt.apiserver import refusals
 from kubevirt.apiserver.registry import options, reading, stored
 from kubevirt.apiserver.registry.call import Call
-from kubevirt.apiserver.registry.options import ListOptions
 from kubevirt.apiserver.registry.registry import Registry
 from kubevirt.apiserver.registry.selectors import Selection
 from kubevirt.apiserver.storage.errors import Compacted
 from kubevirt.apiserver.storage.records import Entry, Event
 from kubevirt.apiserver.storage.watching import Watch
 
+LAST_BOOKMARK_S: Final = 2.0
+"""Before the end of a watch; kube-apiserver's."""
 REMEMBERED_BYTES: Final = 1 << 20
 """Of events whose objects are kept decoded, so that watchers with selectors share the work. Decoded they
 take several times as much."""
@@ -83,8 +84,8 @@ class Watching:
             return wanted.initial_events
         return not wanted.resource_version
 
-    async def sights(self) -> AsyncIterator[Sequence[Sight | Mark]]:
-        """In batches, as they come."""
+    async def sights(self, deadline: float) -> AsyncIterator[Sequence[Sight | Mark]]:
+        """In batches, as they come; who takes them will not do so beyond the deadline."""
         wanted, store = self.options, self._registry.store
         after = wanted.resource_version or store.revision
         if self._begins_with_all:
@@ -99,12 +100,12 @@ class Watching:
                 ]
             if wanted.initial_events:
                 yield [Mark(after, is_end_of_initial=True)]
-        async for batch in self._changes(after, wanted):
+        async for batch in self._changes(after, deadline):
             yield batch
 
-    async def _changes(self, after: int, wanted: ListOptions) -> AsyncIterator[list[Sight | Mark]]:
-        clock = self._registry.clock
-        due = clock.monotonic() + self._bookmark_every_s
+    async def _changes(self, after: int, deadline: float) -> AsyncIterator[list[Sight | Mark]]:
+        wanted, clock = self.options, self._registry.clock
+        due = self._next_bookmark(deadline)
         try:
             with self._while_served(after) as watch:
                 while True:
@@ -115,14 +116,21 @@ class Watching:
                     except StopAsyncIteration:
                         return
                     except TimeoutError:
-                        due = clock.monotonic() + self._bookmark_every_s
-                        if wanted.bookmarks:
+                        due = self._next_bookmark(deadline)
+                        # Whoever has heard of nothing since is where it was.
+                        if wanted.bookmarks and watch.revision > after:
                             seen.append(Mark(watch.revision))
                     if seen:
                         yield seen
         except Compacted as gone:
             version = wanted.resource_version or after
             raise refusals.forgotten_version(version, gone.oldest) from gone
+
+    def _next_bookmark(self, deadline: float) -> float:
+        """Every minute, and right before the end: whoever watches again goes on where this one ended."""
+        now = self._registry.clock.monotonic()
+        regular, last = now + self._bookmark_every_s, deadline - LAST_BOOKMARK_S
+        return min(regular, last) if last > now else regular
 
     @contextmanager
     def _while_served(self, after: int) -> Iterator[Watch]:
