@@ -11,6 +11,7 @@ from kubevirt.kube.client import Client
 from kubevirt.kube.errors import ApiError
 
 MAPS = "/api/v1/namespaces/{namespace}/configmaps"
+PODS = "/api/v1/namespaces/{namespace}/pods"
 LAMPS = "/apis/house.example/v1/namespaces/{namespace}/lamps"
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
@@ -298,6 +299,12 @@ async def test_deletions_that_cannot_be(
         ("DELETE", "/api/v1/configmaps", 405),
         ("POST", MAPS + "/one", 405),
         ("GET", MAPS + "/one/scale", 404),
+        ("GET", MAPS + "/one/more/and/more", 404),
+        ("GET", PODS + "/one/status/more", 404),
+        ("PUT", PODS + "/one/status/more", 404),
+        ("GET", PODS + "/one/log/more", 404),
+        ("POST", PODS + "/one/exec/more", 404),
+        ("GET", "/api/v1/namespaces/{namespace}/status/more", 404),
         ("GET", "/api/v1/namespaces/{namespace}/nodes", 404),
         ("GET", "/apis/apps/v3", 404),
         ("DELETE", "/api/v1/namespaces", 405),
@@ -306,7 +313,7 @@ async def test_deletions_that_cannot_be(
 async def test_paths_and_methods_that_are_none(
     client: Client, namespace: str, method: str, path: str, code: int
 ) -> None:
-    body = named("one") if method == "POST" else None
+    body = named("one") if method in ("POST", "PUT") else None
     found = await refusal(client, method, path.format(namespace=namespace), body)
     words = {
         404: ("NotFound", "the server could not find the requested resource"),

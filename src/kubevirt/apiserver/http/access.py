@@ -66,6 +66,6 @@ class MastersOnly:
     async def authorize(self, asked: Asked, identity: Identity) -> None:
         if MASTERS in identity.groups:
             return
-        if asked.verb == "get" and asked.path.startswith(OPEN_TO_ALL):
+        if asked.verb == "get" and asked.path in OPEN_TO_ALL:
             return
         raise forbidden(asked, identity)

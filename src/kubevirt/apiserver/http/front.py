@@ -24,6 +24,7 @@ from kubevirt.apiserver.http import (
     bodies,
     deadlines,
     flow,
+    health,
     kubelets,
     lists,
     media,
@@ -65,7 +66,6 @@ from kubevirt.base.log import get_logger
 log = get_logger(__name__)
 
 BOOKMARK_EVERY_S: Final = 60.0
-HEALTH: Final = ("/healthz", "/livez", "/readyz")
 _OBJECT_FORMS: Final = (media.TABLE, media.PARTIAL)
 _LIST_FORMS: Final = (media.TABLE, media.PARTIAL_LIST, media.PARTIAL)
 _BODY_BELOW: Final = {
@@ -168,8 +168,8 @@ class Front:
     # Paths that are no resources
 
     async def _about_the_server(self, request: web.BaseRequest, about: Asked) -> web.StreamResponse:
-        if about.path.rstrip("/").startswith(HEALTH):
-            return self._health(about)
+        if told := health.answer(self._registry.store, about.path, request):
+            return told
         found = self._documents.find(about.path, request.headers.get("Accept", ""))
         if found is None:
             if about.path.startswith("/apis/") and about.path.count("/") > 2:
@@ -183,12 +183,6 @@ class Front:
         response = await responses.whole(request, found.body, found.media)
         response.headers.update(about_it)
         return response
-
-    def _health(self, about: Asked) -> web.StreamResponse:
-        failure = self._registry.store.failure
-        if failure and not about.path.startswith("/livez"):
-            return web.Response(status=500, text=f"[-]store failed: {failure}\n")
-        return web.Response(text="ok")
 
     # Resources
 
@@ -224,6 +218,8 @@ class Front:
         if is_inside and not kind.namespaced:
             raise refusals.no_such_path()
         if about.subresource and about.subresource not in version.subresources:
+            raise refusals.no_such_path()
+        if about.rest and not kind.is_custom:  # where Kubernetes does not look at it
             raise refusals.no_such_path()
         needs_home = about.name and about.verb not in ("list", "watch")
         if kind.namespaced and not about.namespace and (needs_home or about.verb == "create"):

@@ -111,7 +111,7 @@ async def look(home: Home) -> Condition:
 
 async def _ask(home: Home) -> dict[str, Any]:
     async with Client(kubeconfig.load([home.kubeconfig], {})) as client:
-        await client.raw("GET", "/readyz", accept="*/*")
+        await client.raw("GET", "/readyz/etcd", accept="*/*")  # which says why not
         nodes = await client.list(_NODES)
         pods = await client.list(_PODS)
         kubevirt = await _kubevirt(client)
