@@ -1,5 +1,6 @@
 """create, patch, apply, replace and delete as a server really does them."""
 
+import json
 from datetime import datetime
 from typing import Any
 
@@ -305,12 +306,12 @@ async def test_a_collection_is_deleted_by_its_labels(client: Client, namespace: 
     for number in range(4):
         labels = {"parity": "odd" if number % 2 else "even"}
         await client.create(CONFIG_MAPS, a_config_map(f"cm-{number}", labels), namespace)
-    await client.delete_collection(
-        CONFIG_MAPS, namespace, label_selector="parity=odd", dry_run=True
-    )
-    await client.delete_collection(CONFIG_MAPS, namespace, label_selector="parity=odd")
-    left = await client.list(TYPED_CONFIG_MAPS, namespace, label_selector="parity")
-    assert [each.metadata.name for each in left.items] == ["cm-0", "cm-2"]
+    for is_dry, left in ((True, ["cm-0", "cm-1", "cm-2", "cm-3"]), (False, ["cm-0", "cm-2"])):
+        await client.delete_collection(
+            CONFIG_MAPS, namespace, label_selector="parity=odd", dry_run=is_dry
+        )
+        found = await client.list(TYPED_CONFIG_MAPS, namespace, label_selector="parity")
+        assert [each.metadata.name for each in found.items] == left
 
 
 # status and scale
@@ -350,3 +351,47 @@ async def test_a_scale_is_read_and_written_without_the_object(
         await client.patch_scale(
             lamps, "hall", 5, namespace, resource_version=scale.metadata.resource_version
         )
+
+
+async def test_whoever_writes_a_scale_owns_the_field_that_it_stands_for(
+    client: Client, namespace: str, lamps: Lamps
+) -> None:
+    path = f"/apis/house.example/v1/namespaces/{namespace}/lamps/hall"
+    rest: Any = {"f:spec": {".": {}, "f:watts": {}}}
+    bulbs: Any = {"f:spec": {"f:bulbs": {}}}
+
+    async def owners() -> list[Any]:
+        found = (await client.get(lamps, "hall", namespace))["metadata"]["managedFields"]
+        assert all(each["apiVersion"] == "house.example/v1" for each in found)
+        # Since when somebody owns a field by way of the scale, nobody knows.
+        assert all(("time" in each) is ("subresource" not in each) for each in found)
+        names = ("manager", "operation", "subresource")
+        return [
+            (" ".join(each[name] for name in names if name in each), each["fieldsV1"])
+            for each in found
+        ]
+
+    async def patched(by: str) -> None:
+        media, params = "application/merge-patch+json", {"fieldManager": by}
+        change = {"spec": {"replicas": 2}}
+        await client.raw("PATCH", f"{path}/scale", change, content_type=media, params=params)
+
+    await client.create(lamps, a_lamp("hall", bulbs=1), namespace, field_manager="ann")
+    await patched("bob")
+    ann = ("ann Update", rest)
+    assert await owners() == [("bob Update scale", bulbs), ann]
+    scale = json.loads(await client.raw("GET", f"{path}/scale"))
+    assert "managedFields" not in scale["metadata"]
+    scale["spec"]["replicas"] = 3
+    await client.raw("PUT", f"{path}/scale", scale, params={"fieldManager": "carl"})
+    assert await owners() == [("carl Update scale", bulbs), ann]
+    lamp = Apply({"spec": {"bulbs": 4, "watts": 40}})
+    await client.patch(lamps, "hall", lamp, namespace, field_manager="dora", force=True)
+    dora: Any = {"f:bulbs": {}, "f:watts": {}}
+    assert await owners() == [("dora Apply", {"f:spec": dora}), ann]
+    await patched("bob")
+    dora = {"f:watts": {}}
+    expected = [("dora Apply", {"f:spec": dora}), ("bob Update scale", bulbs), ann]
+    assert await owners() == expected
+    await patched("ann")
+    assert await owners() == expected, "nothing is changed"

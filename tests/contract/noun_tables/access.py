@@ -56,15 +56,21 @@ WHO_MAY: Mapping[str, Sequence[str]] = {
     ),
     "RBAC: resourceNames, subresources": (
         f"{_DECISIONS}::test_random_policies_allow_what_the_evaluator_says",
+        "test_access_selectors::test_whoever_may_see_one_object_is_given_that_one",
+        "test_access_selectors::test_whoever_may_see_one_object_is_never_given_others",
     ),
     "RBAC: nonResourceURLs": (
         f"{_ESCALATION}::test_a_cluster_role_gives_no_more_paths_than_its_author_has",
     ),
-    "anonymous": (f"{_IDENTITY}::test_an_anonymous_one_gets_health_and_version_only",),
+    "anonymous": (
+        f"{_IDENTITY}::test_an_anonymous_one_gets_health_and_version_only",
+        "test_health::test_it_is_well_and_says_of_what",
+    ),
     "a node's identity": (
         f"{_NODES}::test_a_node_may_ask_for_what_its_pods_use",
         f"{_NODES}::test_a_node_does_not_change_another",
         f"{_NODES}::test_a_node_reports_on_its_own_pods_only",
+        "test_access_selectors::test_a_node_that_asks_for_its_own_pods_is_never_given_others",
     ),
     "audit log": (
         "component/apiserver/test_audit::test_every_request_is_written_down_without_secrets",

@@ -25,6 +25,7 @@ VERBS: Mapping[str, Sequence[str]] = {
         f"{_SOURCE}::test_pages_are_parts_of_one_list_of_one_version",
         f"{_READING}::test_a_list_begins_again_when_the_server_forgot_it",
         f"{_VERSIONS}::test_pages_of_a_forgotten_past_may_go_on_in_the_present",
+        f"{_REFUSALS}::test_a_page_of_another_version_than_the_first_cannot_be",
     ),
     "list: resourceVersion": (
         f"{_READING}::test_a_version_of_the_future_is_waited_for_and_then_given_up",
@@ -39,6 +40,10 @@ VERBS: Mapping[str, Sequence[str]] = {
         f"{_READING}::test_selectors_pick",
         f"{_SOURCE}::test_labels_select",
         f"{_SOURCE}::test_fields_select",
+        "test_selectors::test_labels_pick_what_the_text_says",
+        "test_selectors::test_fields_pick_what_the_text_says",
+        "test_selectors::test_a_text_that_is_no_label_selector_picks_nothing",
+        "test_selectors::test_a_text_that_is_no_field_selector_picks_nothing",
         f"{_LARGE}::test_columns_selections_and_scale",
     ),
     "watch": (
@@ -48,6 +53,7 @@ VERBS: Mapping[str, Sequence[str]] = {
     ),
     "watch: bookmarks": (
         f"{_SOURCE}::test_a_watch_without_news_is_silent_but_for_bookmarks",
+        f"{_SOURCE}::test_a_watch_hears_how_far_it_is_before_it_ends",
         "packages/test_kubernetes_watching::test_a_watch_that_streams_its_list_marks_the_end_of_it",
     ),
     "watch: sendInitialEvents": (
@@ -99,6 +105,7 @@ VERBS: Mapping[str, Sequence[str]] = {
         f"{_APPLY}::test_an_update_takes_what_it_changes",
         f"{_APPLY}::test_any_writes_by_anybody",
         f"{_WRITING}::test_a_field_manager_is_recorded_for_every_write",
+        f"{_WRITING}::test_whoever_writes_a_scale_owns_the_field_that_it_stands_for",
         "test_apply_builtin_oracle::test_owners_of_built_in_kinds",
     ),
     "apply: conflicts that name the manager, force": (
@@ -122,7 +129,12 @@ VERBS: Mapping[str, Sequence[str]] = {
         "test_garbage::test_an_owner_waits_in_the_foreground_for_those_that_block_it",
         "test_garbage::test_orphans_stay_without_their_owner",
     ),
-    "deletecollection": (f"{_WRITING}::test_a_collection_is_deleted_by_its_labels",),
+    "deletecollection": (
+        f"{_WRITING}::test_a_collection_is_deleted_by_its_labels",
+        "test_deleting_many::test_those_that_were_deleted_are_told_as_they_were",
+        "test_deleting_many::test_a_page_is_deleted_and_no_more",
+        "test_deleting_many::test_a_page_of_a_selection_is_deleted_and_no_more",
+    ),
     "dryRun": (f"{_WRITING}::test_a_dry_run_checks_everything_and_stores_nothing",),
     "fieldValidation, duplicate keys": (
         f"{_WRITING}::test_unknown_fields_are_ignored_warned_of_or_refused",

@@ -95,6 +95,7 @@ BOUNDS: Mapping[str, Sequence[str]] = {
     "concurrent requests of a user": (
         f"{_BOUNDS}::test_a_user_with_too_many_requests_is_told_to_come_again",
         f"{_BOUNDS}::test_watches_are_counted_apart",
+        f"{_BOUNDS}::test_whoever_speaks_of_an_upgrade_is_counted_as_all_others",
     ),
     "connections": (
         f"{_BOUNDS}::test_connections_beyond_the_limit_are_closed",

@@ -56,9 +56,9 @@ class BadApply(UserError):  # noqa: N818  # it is what the request is
     """An apply that cannot be one. `reason` is that of the Status; none goes with a 500."""
 
 
-def update(live: Object | None, new: Object, kind: Kind, *, by: str, now: str) -> Object:
+def update(live: Object | None, new: Object, kind: Kind, *, by: str, now: str | None) -> Object:
     """After create, update and every patch but apply. Never fails: an object whose owners cannot be
-    told loses them, as in Kubernetes.
+    told loses them, as in Kubernetes. Without `now` nobody will know since when.
     """
     before = kind.nothing() if live is None else live
     entries = new.get("metadata", {}).get("managedFields")
@@ -90,7 +90,7 @@ def _claimed_owners(live: Object, entries: Any, kind: Kind) -> Managed:
 
 
 def _updated(
-    live: Object, new: Object, owners: Managed, kind: Kind, *, by: str, now: str
+    live: Object, new: Object, owners: Managed, kind: Kind, *, by: str, now: str | None
 ) -> Managed:
     owners, taken = owners_after(live, new, owners, kind)
     taken -= _NEVER_OWNED

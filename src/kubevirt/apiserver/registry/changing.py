@@ -140,7 +140,9 @@ async def _made(
     new = served.defaulted(preparing.carried_over(new, old), version)
     if not is_applied:
         endpoint = served.shapes.endpoint(version, call.subresource)
-        new = writes.update(old, new, endpoint, by=wanted.manager, now=registry.now())
+        # Kubernetes does not write down when somebody has written a scale.
+        now = None if part else registry.now()
+        new = writes.update(old, new, endpoint, by=wanted.manager, now=now)
     review = _review(served, call, old, wanted, part)
     if part:
         new = part.put(new, await registry.admission.mutate(part.of(new), review))
