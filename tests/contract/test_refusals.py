@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.contract.lamps import CONFIG_MAPS, a_config_map
+from tests.contract.lamps import CONFIG_MAPS, a_config_map, a_lamp
 
 from kubevirt.api.resource import Resource
 from kubevirt.kube.client import Client
@@ -308,6 +308,8 @@ async def test_deletions_that_cannot_be(
         ("GET", "/api/v1/namespaces/{namespace}/nodes", 404),
         ("GET", "/apis/apps/v3", 404),
         ("DELETE", "/api/v1/namespaces", 405),
+        ("PUT", MAPS, 405),
+        ("PATCH", MAPS, 405),
     ],
 )
 async def test_paths_and_methods_that_are_none(
@@ -323,6 +325,46 @@ async def test_paths_and_methods_that_are_none(
         ),
     }
     assert found == (code, *words[code])
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "expected"),
+    [
+        ("GET", "/hall/more", (404, "NotFound", 'lamps.house.example "hall" not found')),
+        ("DELETE", "/hall/more/x", (404, "NotFound", 'lamps.house.example "hall" not found')),
+        (
+            *("DELETE", "/hall/status"),
+            (
+                *(405, "MethodNotAllowed"),
+                'delete is not supported on resources of kind "lamps.house.example"',
+            ),
+        ),
+        (
+            *("POST", "/hall/scale"),
+            (
+                *(405, "MethodNotAllowed"),
+                'create is not supported on resources of kind "lamps.house.example"',
+            ),
+        ),
+        ("PUT", "", (400, "BadRequest", "name must be provided")),
+        ("PATCH", "", (400, "BadRequest", "name must be provided")),
+    ],
+)
+async def test_paths_and_methods_that_no_custom_resource_has(
+    client: Client,
+    namespace: str,
+    lamps: Resource[dict[str, Any]],
+    method: str,
+    path: str,
+    expected: tuple[int, str, str],
+) -> None:
+    await client.create(lamps, a_lamp("hall"), namespace)
+    media = MERGE if method == "PATCH" else ""
+    body = None if method in ("GET", "DELETE") else named("hall")
+    base = LAMPS.format(namespace=namespace)
+    assert await refusal(client, method, base + path, body, media) == expected
+    found = json.loads(await client.raw("GET", f"{base}/hall/status/more"))
+    assert found["metadata"]["name"] == "hall", "nobody looks at what is behind a part"
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,14 @@ def method_not_allowed() -> Refusal:
     )
 
 
+def no_such_verb(kind: Kind, verb: str) -> Refusal:
+    """Of custom resources Kubernetes says which."""
+    if not kind.is_custom:
+        return method_not_allowed()
+    message = f'{verb} is not supported on resources of kind "{kind.group_resource}"'
+    return refusal(405, "MethodNotAllowed", message, details=_about(kind, ""))
+
+
 def unsupported_media_type(accepted: Iterable[str]) -> Refusal:
     message = (
         "the body of the request was in an unknown format - accepted media types include: "

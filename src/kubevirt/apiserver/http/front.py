@@ -217,19 +217,24 @@ class Front:
         is_inside = bool(about.namespace) and about.resource != "namespaces"
         if is_inside and not kind.namespaced:
             raise refusals.no_such_path()
-        if about.subresource and about.subresource not in version.subresources:
-            raise refusals.no_such_path()
-        if about.rest and not kind.is_custom:  # where Kubernetes does not look at it
+        is_part = not about.subresource or about.subresource in version.subresources
+        if not kind.is_custom and (not is_part or about.rest):
             raise refusals.no_such_path()
         needs_home = about.name and about.verb not in ("list", "watch")
         if kind.namespaced and not about.namespace and (needs_home or about.verb == "create"):
             raise refusals.method_not_allowed() if not about.name else refusals.no_such_path()
         if kind.namespaced and not about.namespace and about.verb == "deletecollection":
             raise refusals.method_not_allowed()
+        if not is_part:  # of a custom resource; what is behind a part of it, nobody looks at
+            raise refusals.not_found(kind, about.name)
         return kind, version
 
     async def _serve(self, request: web.BaseRequest, call: Call) -> web.StreamResponse:
         if not call.subresource and call.verb not in call.kind.verbs:
+            raise refusals.method_not_allowed()
+        if call.verb in ("update", "patch") and not call.name:
+            if call.kind.is_custom:
+                raise refusals.bad_request("name must be provided")
             raise refusals.method_not_allowed()
         if call.subresource == "finalize" and call.verb != "update":
             raise refusals.method_not_allowed()
@@ -273,7 +278,7 @@ class Front:
             case "deletecollection":
                 said = bodies.as_options(await bodies.read(request), bodies.content_type(request))
                 return await deleting.delete_collection(registry, call, said)
-        raise refusals.method_not_allowed()
+        raise refusals.no_such_verb(call.kind, call.verb)
 
     async def _special(self, request: web.BaseRequest, call: Call) -> Result:
         """An endpoint that is no object: whoever knows the answer gives it."""
@@ -301,7 +306,7 @@ class Front:
                 type_ = bodies.content_type(request)
                 body = bodies.as_patch(await bodies.read(request), type_)
                 return await scaling.patch(self._registry, call, type_, body)
-        raise refusals.method_not_allowed()
+        raise refusals.no_such_verb(call.kind, call.verb)
 
     def _refuse_what_is_going(self, call: Call) -> None:
         custom = self._registry.catalog.custom(call.kind.group_resource)
