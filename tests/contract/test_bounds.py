@@ -201,6 +201,16 @@ async def test_a_watch_ends_when_its_kind_becomes_another(workshop: Workshop) ->
     assert await Watching(workshop).seen_after(change) == [("ADDED", "one")]
 
 
+async def test_a_list_is_watched_unless_the_query_says_no(client: Client, namespace: str) -> None:
+    await client.create(CONFIG_MAPS, a_config_map("one"), namespace)
+    path = MAPS.format(namespace=namespace)
+    beginnings = {"0": b'{"kind":"ConfigMapList"', "f": b'{"type":"ADDED"'}
+    beginnings |= {"fAlSe": beginnings["0"], "F": beginnings["f"], "x": beginnings["f"]}
+    for said, beginning in beginnings.items():
+        answer = await client.raw("GET", path, params={"watch": said, "timeoutSeconds": "1"})
+        assert answer.startswith(beginning), said
+
+
 async def test_a_limit_below_nothing_is_none(client: Client, namespace: str) -> None:
     for name in ("one", "two"):
         await client.create(CONFIG_MAPS, a_config_map(name), namespace)

@@ -112,5 +112,5 @@ def _may_be_in_a_path(name: str) -> bool:
 
 
 def is_true(value: str | None) -> bool:
-    """As Go reads a boolean in a query; a name without a value means yes."""
-    return value is not None and value not in {"0", "f", "F", "false", "FALSE", "False"}
+    """As Kubernetes reads a boolean in a query: all is yes but what says no, a name without a value too."""
+    return value is not None and value != "0" and value.lower() != "false"
