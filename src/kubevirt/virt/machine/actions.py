@@ -44,6 +44,8 @@ class DeleteInstance(msgspec.Struct, frozen=True):
     name: str
     uid: str
     """A precondition: an instance of that name may be another by now."""
+    version: str | None = None
+    """Another, where there is one: that whose instance it is was looked at in this version."""
 
 
 Action = (

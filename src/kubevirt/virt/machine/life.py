@@ -154,7 +154,9 @@ def _begins_anew(
 def _ending(vm: VirtualMachine, vmi: VirtualMachineInstance | None) -> Iterator[Action]:
     if vmi is not None and ORPHANING not in vm.metadata.finalizers:
         if not phases.is_ending(vmi):
-            yield DeleteInstance(vmi.metadata.name, vmi.metadata.uid)
+            # It may have been left behind meanwhile, on purpose: what was looked at goes, and nothing newer.
+            seen = vmi.metadata
+            yield DeleteInstance(seen.name, seen.uid, seen.resource_version)
     elif MACHINE_FINALIZER in vm.metadata.finalizers:
         yield RemoveFinalizer()
 

@@ -354,6 +354,15 @@ def stuck(vm: VirtualMachine, made_from: int, **more: Any) -> tuple[VirtualMachi
     return vmi, {status["virtualMachineRevisionName"]: before.spec}
 
 
+def test_a_guest_that_was_left_behind_meanwhile_is_not_deleted_with_its_machine() -> None:
+    """A newer version of it was deleted, which a cache knew by then and nobody had looked at."""
+    vm = deleted(a_machine(runStrategy="Always"))
+    vmi = an_instance(vm)
+    vmi = replace(vmi, metadata=replace(vmi.metadata, resource_version="7"))
+    plan = decide(vm, MachineSeen(instance=vmi), SOON)
+    assert plan.actions == (actions.DeleteInstance("testvm", "vmi-1", "7"),)
+
+
 def changed(**spec: Any) -> VirtualMachine:
     vm = a_machine(**spec)
     return replace(vm, metadata=replace(vm.metadata, generation=2))

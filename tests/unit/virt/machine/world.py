@@ -194,8 +194,10 @@ class World:
                 self.revisions.pop(name, None)
             case actions.CreateInstance(vmi):
                 self.create_instance(vmi)
-            case actions.DeleteInstance(_, uid):
+            case actions.DeleteInstance(_, uid, version):
                 if self.vmi is None or self.vmi.metadata.uid != uid:
+                    raise Refused
+                if version not in (None, self.vmi.metadata.resource_version):
                     raise Refused
                 self.delete_instance()
             case actions.Adopt(uid):

@@ -119,8 +119,8 @@ class Carrying:
         match action:
             case CreateInstance(instance):
                 await self._create(vm, instance)
-            case DeleteInstance(name, uid):
-                await self._delete(vm, name, uid)
+            case DeleteInstance():
+                await self._delete(vm, action)
             case Adopt(uid):
                 await self._adopt(vm, uid)
 
@@ -135,15 +135,16 @@ class Carrying:
             raise _failed("FailedCreate", f"{name} cannot be started", error) from error
         self._teller.tell(vm, happenings.started(name))
 
-    async def _delete(self, vm: VirtualMachine, name: str, uid: str) -> None:
+    async def _delete(self, vm: VirtualMachine, action: DeleteInstance) -> None:
+        name = action.name
         try:
-            with self._expectations.deletion(Key.of(vm), uid):
+            with self._expectations.deletion(Key.of(vm), action.uid):
                 await self._client.delete(
                     VIRTUAL_MACHINE_INSTANCES,
                     name,
                     vm.metadata.namespace,
-                    uid=uid,
-                    resource_version=self._seen_as_its_own(vm),
+                    uid=action.uid,
+                    resource_version=action.version,
                 )
         except NotFound:
             return
@@ -151,14 +152,6 @@ class Carrying:
             self._teller.tell(vm, happenings.not_stopped(name, str(error)))
             raise _failed("FailedDelete", f"{name} cannot be stopped", error) from error
         self._teller.tell(vm, happenings.stopped(name))
-
-    def _seen_as_its_own(self, vm: VirtualMachine) -> str | None:
-        """The version that a deletion holds for. A machine that goes takes with it only what is its own: its guest may have
-        been left behind on purpose, and the cache may not know it yet.
-        """
-        vmi = self._caches.instances.get(Key.of(vm))
-        is_going = vm.metadata.deletion_timestamp is not None
-        return vmi.metadata.resource_version if vmi is not None and is_going else None
 
     async def _adopt(self, vm: VirtualMachine, uid: str) -> None:
         vmi = self._caches.instances.get(Key.of(vm))
