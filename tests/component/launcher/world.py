@@ -273,7 +273,9 @@ async def launched(
     has_handler: bool = True,
     **changed: Any,
 ) -> AsyncIterator[World]:
-    """`changed` are settings of the manager; `images` become container disks, in their order."""
+    """`changed` are settings of the manager; `images` become container disks, in their order. Nothing of it is left when
+    it is over.
+    """
     with ExitStack() as stack:
         folder = stack.enter_context(_folders())
         if scratch_bytes is not None:
@@ -310,6 +312,28 @@ async def launched(
                 finally:
                     _keep_what_libvirt_learned(folder)
                     _kill(pid)
+    await until_nothing_is_left(folder)
+
+
+async def until_nothing_is_left(folder: Path) -> None:
+    """The kernel ends what is in a namespace a moment after its first process."""
+    try:
+        async with asyncio.timeout(LIMIT_S):
+            while left_of(folder):  # noqa: ASYNC110  # nobody tells
+                await asyncio.sleep(0.01)
+    except TimeoutError:
+        raise AssertionError(f"left of a launcher: {left_of(folder)}") from None
+
+
+def left_of(folder: Path) -> list[str]:
+    """Processes that name a launcher's folder or see it, and what is mounted in it. Its network is its processes'."""
+    found = [str(folder)] if folder.exists() else []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if str(folder) in words or str(folder) in (process / "mountinfo").read_text():
+                found.append(f"process {process.name} {words[:120]}")
+    return found
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import pytest
 from tests.component.host.net_world import a_world
 from tests.e2e.examples import page
 from tests.e2e.examples.upstream import Outcome
+from tests.e2e.nouns import guests
 from tests.e2e.standalone.driver import Machine, a_home
 
 from guestimage import image
@@ -25,7 +26,9 @@ def machine(guest_images: image.Images) -> Iterator[Machine]:
     if os.geteuid() != 0:
         pytest.skip("needs root: networks and sandboxes are made")
     with a_home() as home, a_world() as world:
-        yield Machine(home, world, guest_images.folder)
+        machine = Machine(home, world, guest_images.folder)
+        yield machine
+        assert not guests.left_of(machine)
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,4 @@ def machine(guest_images: image.Images) -> Iterator[Machine]:
     with a_home() as home, a_world() as world:
         machine = Machine(home, world, guest_images.folder)
         yield machine
-        left = dict(machine.leftovers())
-        # Control groups are the machine's, and others may run guests at the same time.
-        left["cgroups"] = [each for each in machine.cgroups() if guests.family(machine) in each]
-        assert not any(left.values()), left
+        assert not guests.left_of(machine)

@@ -204,6 +204,14 @@ def family(machine: Machine) -> str:
     return f"{zlib.crc32(bytes(machine.home)):08x}"
 
 
+def left_of(machine: Machine) -> Mapping[str, object]:
+    """Of its guests, when all of them are gone."""
+    # Control groups are the machine's, and others may run guests at the same time.
+    groups = [each for each in machine.cgroups() if family(machine) in each]
+    left = {**machine.leftovers(), "cgroups": groups}
+    return {name: value for name, value in left.items() if value}
+
+
 def new_uid(machine: Machine) -> str:
     return f"{family(machine)}-0000-4000-8000-{secrets.token_hex(6)}"
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.e2e.standalone.test_standalone import VM, WITH_FILES
 from tests.e2e.vms.place import Place
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -32,7 +33,13 @@ async def test_an_example_does_what_it_says(manifest: Path, place: Place) -> Non
 
 
 def test_every_example_is_tried() -> None:
+    """Those in folders elsewhere."""
+    elsewhere = {"standalone": [each.name for each in (VM, WITH_FILES)], "controller": ["clone.py"]}
     assert sorted(TRIALS) == [each.stem for each in MANIFESTS]
+    for folder in (each for each in EXAMPLES.iterdir() if each.is_dir()):
+        assert {each.name for each in folder.iterdir() if each.is_file()} == set(
+            elsewhere[folder.name]
+        )
 
 
 @pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda each: each.stem)

@@ -2,15 +2,16 @@
 
 The same without virt-handler is `tests/component/controller/test_budget.py`. Events and leases are apart, as is what a
 kubelet and a scheduler write: a pod costs that in any case. A state that passes within a second is not told, so on a busy
-machine, where steps take longer, more is told, and rightly; the budget is that of a life that goes on quickly. A write
-that the server refuses, because somebody else was quicker, has cost nobody anything.
+machine, where steps take longer, more is told, and rightly; the budget is that of a life that goes on quickly, of which a
+few tries are enough. A write that the server refuses, because somebody else was quicker, has cost nobody anything.
 """
 
 import asyncio
-import time
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from typing import Any
 
+import pytest
 from tests.e2e.vms.objects import ALPINE, a_vm, a_vmi
 from tests.e2e.vms.place import Place
 
@@ -20,8 +21,7 @@ MOST_OF_AN_INSTANCE = 9
 MOST_OF_A_MACHINE = 15
 SLOW = 5
 """What is told only because somebody could have read it."""
-QUICK_S = 2.5
-"""For each step: from the creation until all is well, from the deletion until all is gone."""
+TRIES = 6
 REST_S = 13.0
 """Longer than anything that virt-handler and launchers do again and again."""
 PIECES_S = 3.0
@@ -62,48 +62,42 @@ async def until_guests_are_welcome(place: Place) -> None:
     await place.until_gone("first", INSTANCE)
 
 
-class Watch:
-    """Whether every step of a life was quick."""
-
-    def __init__(self) -> None:
-        self.is_quick = True
-        self._began = time.monotonic()
-
-    def step(self) -> None:
-        now = time.monotonic()
-        self.is_quick = self.is_quick and now - self._began < QUICK_S
-        self._began = now
-
-    @property
-    def allowance(self) -> int:
-        return 0 if self.is_quick else SLOW
-
-
 async def test_an_instance_costs_nine_writes_from_its_creation_to_its_end(place: Place) -> None:
     await until_guests_are_welcome(place)
-    before, watch = written(place), Watch()
+    await cheap_enough(place, _life_of_an_instance, MOST_OF_AN_INSTANCE)
+
+
+async def _life_of_an_instance(place: Place) -> None:
     await place.create(a_vmi("one", startStrategy="Paused"))
     await place.until("one", is_("Paused"), "paused", kind=INSTANCE)
-    watch.step()
     await place.delete("one", INSTANCE)
     await place.until_gone("one", INSTANCE)
-    watch.step()
-    found = written(place) - before
-    assert found.total() <= MOST_OF_AN_INSTANCE + watch.allowance, found
 
 
 async def test_a_machine_costs_fifteen_writes_from_its_creation_to_its_end(place: Place) -> None:
     await until_guests_are_welcome(place)
-    before, watch = written(place), Watch()
+    await cheap_enough(place, _life_of_a_machine, MOST_OF_A_MACHINE)
+
+
+async def _life_of_a_machine(place: Place) -> None:
     await place.create(a_vm_without_agent())
     await place.until("one", is_("Ready"), "ready")
-    watch.step()
     await place.delete("one")
     await place.until_gone("one", INSTANCE)
     await place.until_gone("one")
-    watch.step()
-    found = written(place) - before
-    assert found.total() <= MOST_OF_A_MACHINE + watch.allowance, found
+
+
+async def cheap_enough(place: Place, life: Callable[[Place], Awaitable[None]], most: int) -> None:
+    """One of a few lives costs no more than that, and none much more."""
+    lives: list[Counter[str]] = []
+    for _ in range(TRIES):
+        before = written(place)
+        await life(place)
+        lives.append(written(place) - before)
+        assert lives[-1].total() <= most + SLOW, lives[-1]
+        if lives[-1].total() <= most:
+            return
+    pytest.fail(f"no life was cheap enough: {lives}")
 
 
 async def test_nothing_is_written_while_a_guest_runs_and_nobody_wants_anything(

@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.component.embedded.process.leftovers import left_of
 
 THEIR_TEST = """
 from kubevirt.api.scheme import KUBEVIRTS
+from kubevirt.embedded.home import Home
 
 async def test_it_is_there(kubevirt_home):
     async with kubevirt_home.client() as api:
@@ -16,7 +18,8 @@ async def test_it_is_there(kubevirt_home):
     assert kubevirt_home.virtctl("version", "--client").code == 0
 
 def test_it_is_everybodys(kubevirt_home, pytestconfig):
-    (pytestconfig.rootpath / "where").write_text(str(kubevirt_home.folder))
+    path = kubevirt_home.path
+    (pytestconfig.rootpath / "where").write_text(f"{path} {Home(path).id}")
 """
 
 
@@ -35,4 +38,6 @@ def test_the_fixture_gives_a_home_of_which_nothing_is_left(tmp_path: Path) -> No
     )
     assert done.returncode == 0, done.stdout
     assert "2 passed" in done.stdout
-    assert not Path((tmp_path / "where").read_text()).exists()
+    path, home_id = (tmp_path / "where").read_text().split()
+    assert not Path(path).parent.exists()
+    assert not (left := left_of(Path(path), home_id)), left

@@ -1,14 +1,17 @@
 """The pod of the mission's machine, field by field: what differs is in the table, with the reason."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from tests.unit.virt.pod.mission import POD, UID, config, instance, leaves
+import yaml
+from tests.unit.virt.pod.mission import POD, UID, VM, config, instance, leaves
 
 from kubevirt.components.launcher import flags
 from kubevirt.virt.pod.rendering import render
 
+EXAMPLES = Path(__file__).parents[4] / "examples"
 ABSENT: Final = "absent"
 
 NO_ROOT = "a launcher is never root, and has no capability: the pod fits a `restricted` namespace"
@@ -144,6 +147,10 @@ def test_the_pod_differs_from_the_missions_only_as_the_table_says() -> None:
         if mission.get(path, ABSENT) != ours.get(path, ABSENT)
     }
     assert found == {path: (theirs, mine) for path, (theirs, mine, _) in DIFFERENCES.items()}
+
+
+def test_the_first_example_is_the_missions_machine() -> None:
+    assert yaml.safe_load((EXAMPLES / "vm.yaml").read_text()) == VM
 
 
 def test_every_difference_has_a_reason() -> None:
