@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import pytest
@@ -11,6 +11,9 @@ from tests.e2e.vms.place import LIMIT_S, Place
 
 from clusterup import waiting
 from kubevirt.base.quantity import Quantity
+from kubevirt.embedded.home import Home
+from kubevirt.embedded.programs import sighted
+from kubevirt.virt.pod.config import KVM
 
 MIB = 1 << 20
 ON_NODE = {"hostDisk": {"path": "/var/data/disk.img", "type": "DiskOrCreate", "capacity": "8Mi"}}
@@ -75,6 +78,49 @@ def is_talkative(pod: dict[str, Any]) -> bool:
     return ("-v", "5") in pairwise(words)
 
 
+def asked_for(pod: dict[str, Any]) -> tuple[bool, bool]:
+    """Hardware's acceleration, and emulation."""
+    container = compute(pod)
+    words = [*container.get("command", ()), *container.get("args", ())]
+    return KVM in container["resources"]["requests"], "--use-emulation" in words
+
+
+def emulated(place: Place) -> bool:
+    words = ("get", "kubevirt", "kubevirt", "--namespace=kubevirt", "--output=json")
+    spec = json.loads(place.kubectl(*words).out)["spec"]
+    return bool(spec["configuration"].get("developerConfiguration", {}).get("useEmulation"))
+
+
+async def until_pods_ask_for(place: Place, *, hardware: bool) -> None:
+    """Those of new instances: virt-controller hears of a setting a moment after it is made."""
+    number = count()
+
+    async def has_heard() -> bool:
+        name = f"tried-{next(number)}"
+        await place.create(plain(name))
+        await place.until_phase(name, "Scheduling", "Scheduled", "Running")
+        found = asked_for(await place.pod(name))
+        await place.delete(name, "VirtualMachineInstance")
+        return found == (hardware, not hardware)
+
+    await waiting.until(has_heard, limit_s=LIMIT_S, what=f"pods ask for hardware: {hardware}")
+
+
+async def until_talkative(place: Place, program: str, level: int) -> None:
+    """A program says so as soon as its log has the room; all programs of one process have one log."""
+    said = place.virtctl("adm", "log-verbosity", f"--{program}={level}")
+    assert (said.code, said.out) == (0, f"{program} = {level}\n"), said.err
+    home = Home(place.home.path)
+    own = sighted.log_file(home, f"{program}-node01" if program == "virt-handler" else program)
+    log = own if own.exists() else home.log
+
+    async def is_said() -> bool:
+        lines = [json.loads(line) for line in log.read_text().splitlines() if line[:1] == "{"]
+        return any(each["msg"] == "verbosity" and each.get("now") == level for each in lines)
+
+    await waiting.until(is_said, limit_s=LIMIT_S, what=f"{program} says more, in {log}")
+
+
 @pytest.mark.timeout(900)
 async def test_what_an_administrator_sets_holds_for_the_next_machine(own_place: Place) -> None:
     place = own_place
@@ -101,3 +147,11 @@ async def test_what_an_administrator_sets_holds_for_the_next_machine(own_place: 
     old, new = await place.pod("before"), await place.pod("after")
     assert requested(old) - requested(new) == 64 * MIB
     assert (is_talkative(old), is_talkative(new)) == (False, True)
+
+    # The levels rise, as the most that is asked for is said where there is one log.
+    for level, program in enumerate(("virt-controller", "virt-api", "virt-handler"), start=3):
+        await until_talkative(place, program, level)
+    was_emulated = emulated(place)
+    for is_emulated in (not was_emulated, was_emulated):
+        configure(place, {"developerConfiguration": {"useEmulation": is_emulated}})
+        await until_pods_ask_for(place, hardware=not is_emulated)

@@ -11,6 +11,7 @@ import pytest
 from tests.e2e.nouns.guests import Guest
 from tests.e2e.vms.objects import a_claim, a_disk, a_vm, of_claim
 from tests.e2e.vms.place import Place
+from tests.e2e.vms.test_features_network import is_ready
 
 MIB = 1 << 20
 USER_DATA = """\
@@ -73,6 +74,7 @@ async def test_a_machine_has_disks_of_every_kind_and_a_claim_outlives_it(
     key = a_key(tmp_path)
     await a_machine_with_every_disk(place, key)
     assert place.virtctl("start", "first", "--wait").code == 0
+    await place.until("first", is_ready("True"), "ready: something answers at its port 22")
     with place.console("first") as guest:
         guest.session.until("login: ")
         guest.session.type("cirros\n")

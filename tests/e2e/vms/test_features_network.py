@@ -90,6 +90,7 @@ LIVES: dict[str, tuple[dict[str, Any], str]] = {
         {"tcpSocket": {"port": 22}},
         "sudo chmod 0 /usr/sbin/dropbear; sudo killall dropbear",
     ),
+    "fetched": ({"httpGet": {"port": 80, "path": "/index.html"}}, "sudo killall httpd"),
     "asked": ({"exec": {"command": ["cat", "/etc/os-release"]}}, "sudo rm /etc/os-release"),
 }
 """Probes, and what a guest does to itself so that they fail."""
@@ -106,22 +107,31 @@ async def test_a_guest_that_does_not_answer_any_more_is_ended_and_the_machine_be
         "timeoutSeconds": 20,
     }
     for name, (probe, _) in LIVES.items():
-        guest = {"livenessProbe": {**probe, **patience}}
-        await place.create(a_vm(name, guest=guest, runStrategy="Always"))
+        guest = {
+            "livenessProbe": {**probe, **patience},
+            "readinessProbe": {**probe, "periodSeconds": 2, "timeoutSeconds": 20},
+        }
+        volumes = [a_disk("seed", {"cloudInitNoCloud": {"userData": USER_DATA.format(name=name)}})]
+        await place.create(a_vm(name, guest=guest, volumes=volumes, runStrategy="Always"))
     async with asyncio.TaskGroup() as tasks:
         for name in LIVES:
             tasks.create_task(_begins_anew(place, name))
 
 
 async def _begins_anew(place: Place, name: str) -> None:
-    first = (await place.until_phase(name, "Running"))["metadata"]["uid"]
+    kind = "VirtualMachineInstance"
+    vmi = await place.until(name, is_ready("True"), "ready", kind=kind)
+    first = vmi["metadata"]["uid"]
     await asyncio.to_thread(_undone, place, name)
     assert (await place.vmi(name))["metadata"]["uid"] == first, "it was ended before"
+    # Long before it is ended for that.
+    vmi = await place.until(name, is_ready("False"), "not ready", kind=kind)
+    assert vmi["metadata"]["uid"] == first
     await place.until(
         name,
         lambda vmi: bool(vmi["metadata"]["uid"] != first),
         "another",
-        kind="VirtualMachineInstance",
+        kind=kind,
     )
     await place.until_phase(name, "Running")
     await place.delete(name)

@@ -98,8 +98,8 @@ async def _until_a_signal(
     async def live() -> None:
         async with standing(program, given, SystemClock(), is_server=is_server) as ground:
             ground.configuration.add_listener(
-                lambda now: logs.set_verbosity(
-                    verbosity.of(program, now, given.verbosity, node=node)
+                lambda now: verbosity.follow(
+                    verbosity.of(program, now, given.verbosity, node=node), logs.set_verbosity
                 )
             )
             _log.info("started", server=ground.client.config.server)

@@ -80,7 +80,7 @@ class Together:
         programs = [("virt-api", ""), ("virt-controller", "")]
         programs += [("virt-handler", node) for node in self._place.nodes]
         levels = (verbosity.of(name, now, DEFAULT_VERBOSITY, node=node) for name, node in programs)
-        self._place.set_verbosity(max(levels))
+        verbosity.follow(max(levels), self._place.set_verbosity)
 
     @asynccontextmanager
     async def _reached(self, path: Path) -> AsyncIterator[None]:
