@@ -1,8 +1,11 @@
 """Settings of the whole installation act on the next machine, without anything being started again."""
 
+import asyncio
 import json
+import os
 from collections.abc import Callable
 from itertools import count, pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +19,8 @@ from kubevirt.embedded.programs import sighted
 from kubevirt.virt.pod.config import KVM
 
 MIB = 1 << 20
-ON_NODE = {"hostDisk": {"path": "/var/data/disk.img", "type": "DiskOrCreate", "capacity": "8Mi"}}
+LAUNCHER = 107
+MARK = "written by a guest"
 OURS = {
     "cpuModel": "Nehalem",
     "architectureConfiguration": {"amd64": {"machineType": "pc-q35-7.1"}},
@@ -27,12 +31,11 @@ NO_MODEL = {"cpuModel": None}
 """Which QEMU might have to emulate."""
 
 
-def plain(name: str) -> dict[str, Any]:
+def plain(name: str, **more: Any) -> dict[str, Any]:
     """An instance that leaves open what can be."""
     domain = {"resources": {}, "memory": {"guest": "128Mi"}}
-    return a_vmi(
-        name, startStrategy="Paused", networks=[], domain=domain, devices={"interfaces": []}
-    )
+    guest = {"startStrategy": "Paused", "domain": domain, "devices": {"interfaces": []}, **more}
+    return a_vmi(name, networks=[], **guest)
 
 
 def configure(place: Place, configuration: dict[str, Any]) -> None:
@@ -63,6 +66,20 @@ async def until_filled(place: Place, is_so: Callable[[dict[str, Any]], bool]) ->
 
     await waiting.until(has_heard, limit_s=LIMIT_S, what="the settings are heard of")
     return found
+
+
+def on_the_node(file: Path) -> dict[str, Any]:
+    file.parent.mkdir()
+    os.chown(file.parent, LAUNCHER, LAUNCHER)  # who makes the disk
+    disk = {"path": str(file), "type": "DiskOrCreate", "capacity": "8Mi"}
+    return a_disk("node", {"hostDisk": disk}, serial="NODE")
+
+
+def written_by(place: Place, name: str) -> None:
+    with place.console(name) as guest:
+        guest.log_in()
+        disk = guest.disk("NODE")
+        guest.run(f"echo {MARK} | sudo dd of=/dev/{disk} conv=notrunc 2>/dev/null; sync")
 
 
 def compute(pod: dict[str, Any]) -> dict[str, Any]:
@@ -135,14 +152,14 @@ async def test_what_an_administrator_sets_holds_for_the_next_machine(own_place: 
     domain = await until_filled(place, lambda domain: domain["machine"]["type"] == "pc-q35-7.1")
     assert domain["cpu"]["model"] == "Nehalem"
     assert "masquerade" in domain["devices"]["interfaces"][0]
-    wanted = json.dumps(a_vmi("allowed", volumes=[a_disk("node", ON_NODE)]))
-    said = place.kubectl("create", "--dry-run=server", "--filename=-", typed=wanted)
-    assert said.code == 0, said.err
 
     configure(place, NO_MODEL)
     await until_filled(place, lambda domain: domain["cpu"]["model"] != "Nehalem")
-    await place.create(plain("after"))
+    file = place.home.folder / "on-the-node/disk.img"
+    await place.create(plain("after", startStrategy=None, volumes=[on_the_node(file)]))
     after = await place.until_phase("after", "Running")
+    await asyncio.to_thread(written_by, place, "after")
+    assert file.read_bytes().startswith(MARK.encode())
     assert after["status"]["machine"]["type"] == "pc-q35-7.1"
     old, new = await place.pod("before"), await place.pod("after")
     assert requested(old) - requested(new) == 64 * MIB
