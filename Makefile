@@ -64,6 +64,10 @@ cluster-up: bootstrap ## start a test cluster (KUBE_PROVIDER, KUBEVIRT_NUM_NODES
 cluster-sync: bootstrap ## bring this checkout into the test cluster; guests go on
 	@cluster-up/sync.sh
 
+.PHONY: functest
+functest: bootstrap ## the end-to-end tests on the provider of KUBE_PROVIDER
+	@scripts/functest.sh
+
 .PHONY: cluster-down
 cluster-down: bootstrap ## stop it and leave nothing behind
 	@cluster-up/down.sh

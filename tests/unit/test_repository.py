@@ -1,6 +1,8 @@
 """Rules of the repository that no linter knows."""
 
+import os
 import re
+import subprocess
 import tomllib
 from itertools import chain
 from pathlib import Path
@@ -43,6 +45,21 @@ def test_a_make_target_is_three_lines_at_most_and_explained() -> None:
         name = phony.removeprefix(".PHONY: ")
         assert re.fullmatch(rf"{name}:.*## .+", rule), f"{name} has no explanation"
         assert len(recipe) <= 2, f"{name} does too much in the Makefile"
+
+
+@pytest.mark.parametrize("provider", ["external", "nowhere"])
+def test_functional_tests_on_a_provider_that_cannot_have_them_are_refused(provider: str) -> None:
+    done = subprocess.run(
+        [ROOT / "scripts/functest.sh"],
+        env={**os.environ, "KUBE_PROVIDER": provider},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert "functest: " in done.stderr
+    assert "embedded" in done.stderr
 
 
 def test_every_suite_is_told_of() -> None:
