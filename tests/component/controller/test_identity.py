@@ -1,15 +1,26 @@
 """Whose instance it is, what it was made from, and who lets it go."""
 
+from msgspec.structs import replace
 from tests.component.controller.house import House
 
+from clusterup import waiting
+from kubevirt.api.machine import VirtualMachine
 from kubevirt.api.scheme import (
     CONTROLLER_REVISIONS,
     VIRTUAL_MACHINE_INSTANCES,
     VIRTUAL_MACHINES,
 )
+from kubevirt.base.tasks import background
+from kubevirt.components.controller.caches import Caches
+from kubevirt.components.controller.machines.carrying import Carrying
+from kubevirt.components.controller.telling import Teller
+from kubevirt.kube.events import EventRecorder
+from kubevirt.kube.expectations import Expectations
+from kubevirt.kube.key import Key
 from kubevirt.kube.patches import MergePatch
 from kubevirt.testing.builders import GUEST, a_machine, an_instance
 from kubevirt.virt.conditions import found, is_true
+from kubevirt.virt.machine.actions import Adopt
 from kubevirt.virt.ownership import controller_of
 
 
@@ -46,6 +57,40 @@ async def test_a_guest_that_is_left_behind_runs_on_and_is_adopted_again(house: H
         await house.until_word("testvm", "Running")
         after = await house.until_phase("testvm", "Running")
         assert after.metadata.uid == before.metadata.uid
+
+
+async def test_a_machine_that_goes_unheard_adopts_nobody(house: House) -> None:
+    """Now and then the guest that a machine left behind was deleted: adopted by what the cache still knew of the machine."""
+    caches = Caches.of(house.client, house.clock)
+    recorder = EventRecorder(house.client, component="test", clock=house.clock)
+    teller = Teller(recorder, VIRTUAL_MACHINES)
+    carrying = Carrying(house.client, caches, teller, Expectations(house.clock), lambda _: None)
+    async with background(caches.run()):
+        await caches.wait_synced()
+        machine = a_machine(namespace=house.namespace, runStrategy="Always")
+        unheard = await house.create(held(machine))
+        await house.client.create(VIRTUAL_MACHINE_INSTANCES, an_instance(namespace=house.namespace))
+        await house.delete(VIRTUAL_MACHINES, "testvm")
+        await waiting.until(
+            lambda: _is_known(caches, unheard), limit_s=60, what="the cache knows the instance"
+        )
+        left = caches.instances.get(Key.of(unheard))
+        assert left is not None
+        await carrying.out(unheard, Adopt(left.metadata.uid))
+        alone = await house.instance("testvm")
+        assert alone is not None
+        assert controller_of(alone) is None
+    released = MergePatch({"metadata": {"finalizers": None}})
+    await house.client.patch(VIRTUAL_MACHINES, "testvm", released, house.namespace)
+
+
+def held(machine: VirtualMachine) -> VirtualMachine:
+    metadata = replace(machine.metadata, finalizers=("example.org/hold",))
+    return replace(machine, metadata=metadata)
+
+
+async def _is_known(caches: Caches, vm: VirtualMachine) -> bool:
+    return caches.instances.get(Key.of(vm)) is not None
 
 
 async def test_an_instance_of_somebody_else_is_left_alone(house: House) -> None:

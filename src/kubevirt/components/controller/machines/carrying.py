@@ -153,10 +153,22 @@ class Carrying:
             raise _failed("FailedDelete", f"{name} cannot be stopped", error) from error
         self._teller.tell(vm, happenings.stopped(name))
 
+    async def _is_there_to_stay(self, vm: VirtualMachine) -> bool:
+        """Asked of the server. A guest without owner may be one that this very machine leaves behind, and of its end the
+        cache need not have heard when it hears of the guest's: adopted again, the guest would go with it.
+        """
+        try:
+            live = await self._client.get(MACHINES, vm.metadata.name, vm.metadata.namespace)
+        except NotFound:
+            return False
+        return live.metadata.uid == vm.metadata.uid and live.metadata.deletion_timestamp is None
+
     async def _adopt(self, vm: VirtualMachine, uid: str) -> None:
         vmi = self._caches.instances.get(Key.of(vm))
         if vmi is None or vmi.metadata.uid != uid:
             return  # another by now, of which the cache has told
+        if not await self._is_there_to_stay(vm):
+            return
         owners = (*vmi.metadata.owner_references, reference_to(vm, "VirtualMachine"))
         patch = only_if_unchanged(vmi, {}, {"ownerReferences": msgspec.to_builtins(owners)})
         with suppress(NotFound):
