@@ -47,6 +47,12 @@ if [ -n "${KUBEVIRT_UPSTREAM:-}" ]; then
 else
   echo "soak: left out: KubeVirt's own examples; set KUBEVIRT_UPSTREAM to a folder that holds examples/" >&2
 fi
+if [ -n "${SOAK_UPSTREAM_VIRTCTL:-}" ]; then
+  part "KubeVirt's own virtctl works with our virt-api" \
+    pytest tests/e2e/vms/test_upstream_virtctl.py
+else
+  echo "soak: left out: KubeVirt's own virtctl; SOAK_UPSTREAM_VIRTCTL=1 builds it from its Go modules (minutes, once)" >&2
+fi
 part "a machine lives on a real Kubernetes" \
   env SOAK_REAL_KUBERNETES=1 .venv/bin/pytest -p no:cacheprovider -q --timeout=7200 tests/cluster/test_vm.py
 

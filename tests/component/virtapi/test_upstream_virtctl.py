@@ -1,6 +1,7 @@
 """What upstream's own virtctl 1.6.0 asked when it was run against an embedded home: it has to be answered as it expects.
 
-Methods and paths are as they were recorded, bodies as its source writes them; the program itself needs Go to build, and is not here.
+Methods and paths are as they were recorded, bodies as its source writes them. The program itself is in
+`tests/e2e/vms/test_upstream_virtctl.py`, which takes minutes to build it.
 """
 
 import re

@@ -28,11 +28,13 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def soaked(checkout: Path, failing: str = "nothing", upstream: str = "") -> tuple[int, str, str]:
+def soaked(
+    checkout: Path, failing: str = "nothing", upstream: str = "", **more: str
+) -> tuple[int, str, str]:
     """Exit code, what ran, and what was said."""
     done = subprocess.run(
         [checkout / "scripts/soak.sh"],
-        env={**os.environ, "FAILING": failing, "KUBEVIRT_UPSTREAM": upstream},
+        env={**os.environ, "FAILING": failing, "KUBEVIRT_UPSTREAM": upstream, **more},
         capture_output=True,
         text=True,
         check=False,
@@ -66,3 +68,11 @@ def test_the_examples_of_upstream_run_where_they_are(checkout: Path) -> None:
     assert "tests/e2e/examples" not in ran
     assert "left out: KubeVirt's own examples; set KUBEVIRT_UPSTREAM" in said
     assert "tests/e2e/examples" in soaked(checkout, upstream="/somewhere")[1]
+
+
+def test_kubevirts_own_virtctl_is_tried_where_it_may_be_built(checkout: Path) -> None:
+    theirs = "tests/e2e/vms/test_upstream_virtctl.py"
+    _, ran, said = soaked(checkout, SOAK_UPSTREAM_VIRTCTL="")
+    assert theirs not in ran
+    assert "left out: KubeVirt's own virtctl; SOAK_UPSTREAM_VIRTCTL=1" in said
+    assert theirs in soaked(checkout, SOAK_UPSTREAM_VIRTCTL="1")[1]
