@@ -6,7 +6,7 @@ import shutil
 from functools import partial
 
 import pytest
-from tests.component.launcher.world import Handler, World, launched, tiny_vmi
+from tests.component.launcher.world import Handler, World, launched, left_of, tiny_vmi
 
 from kubevirt.components.launcher.notes import is_alive
 from kubevirt.rpc import reports, stats
@@ -336,3 +336,11 @@ async def test_nothing_is_left_of_a_launcher() -> None:
         await world.launcher.kill(world.vmi())
         await world.ended()
         assert not [pid for pid in pids if is_alive(pid)]
+
+
+async def test_what_is_left_of_a_launcher_would_be_seen() -> None:
+    async with launched() as world:
+        await world.runs()
+        found = left_of(world.folder)
+        for program in ("qemu-system", "libvirtd", "launcher.manager", str(world.folder)):
+            assert any(program in each for each in found), (program, found)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from tests.component.launcher.world import USER, World, launched, left_of
+from tests.component.launcher.world import USER, World, launched
 
 from guestimage import guests, image
 from kubevirt.rpc.messages import cmd_pb2 as cmd
@@ -153,9 +153,3 @@ async def test_the_balloon_reports_what_memory_the_guest_has_left(world: World) 
 async def memory_of(world: World) -> dict[str, int]:
     found: dict[str, int] = json.loads(await world.launcher.stats())["Memory"]
     return found
-
-
-async def test_what_is_left_of_a_launcher_would_be_seen(world: World) -> None:
-    found = left_of(world.folder)
-    for program in ("qemu-system", "libvirtd", "launcher.manager", str(world.folder)):
-        assert any(program in each for each in found), (program, found)
