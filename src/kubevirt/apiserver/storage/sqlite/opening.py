@@ -124,9 +124,17 @@ def _check_header(path: Path) -> None:
         return
     if not header:  # the last start ended before there was anything
         return
+    if _was_being_made(path, header):
+        return
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
         raise _stranger(path)
     _check_version(path, int.from_bytes(header[68:72], "big"), int.from_bytes(header[60:64], "big"))
+
+
+def _was_being_made(path: Path, header: bytes) -> bool:
+    """The power went before its first page was written. SQLite finds in its journal that there was nothing, and begins anew."""
+    journal = path.with_name(f"{path.name}-journal")
+    return not any(header) and journal.exists() and journal.stat().st_size > 0
 
 
 def _identity(connection: sqlite3.Connection) -> tuple[int, int]:
