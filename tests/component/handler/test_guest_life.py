@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 from collections.abc import AsyncIterator
+from typing import Any
 
 import msgspec
 import pytest
@@ -52,6 +53,31 @@ async def test_what_a_handler_tells_last_is_written_before_it_ends(node: Node) -
     async with node.handler() as handler:
         handler.recorder.normal(about, "Stopped", "last words")
     assert "Stopped" in await node.reasons()
+
+
+async def test_what_a_handler_has_begun_to_tell_it_tells_before_it_ends(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`make down` in the very moment: the phase was written, the event that says how the guest ended was not,
+    and whoever came next found nothing new to tell of.
+    """
+    is_written = asyncio.Event()
+    async with node.running(a_vmi()) as launcher:
+        async with node.handler():
+            await node.phase("Running")
+            patch = node.handler_client.patch
+
+            async def slow(*words: Any) -> object:
+                answer = await patch(*words)
+                is_written.set()
+                await asyncio.sleep(0.2)
+                return answer
+
+            monkeypatch.setattr(node.handler_client, "patch", slow)
+            launcher.kill("qemu")
+            await is_written.wait()
+        assert (await node.vmi()).status.phase == "Failed"
+        assert "Stopped" in await node.reasons()
 
 
 async def test_a_guest_that_crashes_has_failed_and_nothing_is_kept_of_it(node: Node) -> None:

@@ -9,7 +9,7 @@ It knows nothing of the home it lives in: a node's name, folders, a client and c
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -40,7 +40,7 @@ from kubevirt.host.kvm import acceleration
 from kubevirt.kube.backoff import BackoffSettings, KeyedBackoff
 from kubevirt.kube.client import Client
 from kubevirt.kube.controller import Controller, ControllerSettings
-from kubevirt.kube.events import EventRecorder
+from kubevirt.kube.events import FAREWELL_S, EventRecorder
 from kubevirt.kube.http.health import Health
 from kubevirt.kube.informer import Informer
 from kubevirt.kube.key import Key
@@ -116,6 +116,7 @@ async def serving(
         work = [vmis.run(), controller.run(), heartbeat.run()]
         work += [each.run() for each in offered]
         await stack.enter_async_context(background(*work))
+        stack.push_async_callback(_finish, controller, clock)
         await vmis.wait_synced()
         port = None
         if tls is not None:
@@ -139,6 +140,16 @@ def _controller(
     )
     controller.watch(vmis, own)
     return controller
+
+
+async def _finish(controller: Controller[Key], clock: Clock) -> None:
+    """What it is at, and what waits: between a phase that is written and the event that tells of it nobody
+    may be cut short, since whoever comes next finds nothing new to tell of.
+    """
+    controller.queue.close()
+    with suppress(TimeoutError):
+        async with clock.timeout(FAREWELL_S):
+            await controller.queue.drained()
 
 
 async def _node(
