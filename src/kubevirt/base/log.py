@@ -146,11 +146,23 @@ def configure(
     stream = stream or sys.stderr
     handler = logging.StreamHandler(stream)
     handler.setFormatter(_Lines(component, for_terminal=stream.isatty()))
+    handler.addFilter(_is_told)
     logging.getLogger().addHandler(handler)
     logging.captureWarnings(True)
     logs = Logs(handler)
     logs.set_verbosity(verbosity)
     return logs
+
+
+def _is_told(record: logging.LogRecord) -> bool:
+    """All but what asyncio says of a connection that broke while its last bytes were written: it is taken leave
+    of twice, and the second time finds nothing there. Nobody can do anything about it, or needs to.
+    """
+    error = record.exc_info[1] if record.exc_info else None
+    is_second = (
+        isinstance(error, AttributeError) and "_call_connection_lost(" in record.getMessage()
+    )
+    return not (is_second and record.name == "asyncio")
 
 
 def _house_level(verbosity: int) -> int:

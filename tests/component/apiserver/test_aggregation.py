@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket as sockets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -171,6 +172,20 @@ async def test_a_console_is_written_down_when_it_ends(world: World, toys: Extens
         pass
     line = await world.written(toys.toy("ball", "console"))
     assert line["responseStatus"]["code"] == 101
+
+
+async def test_what_its_client_breaks_off_is_written_down_with_the_code_it_had(
+    world: World, toys: Extension
+) -> None:
+    """It had none: a console of which the client was gone before the server was done with it, and every watch."""
+    console = await world.console(toys)
+    console.get_extra_info("socket").shutdown(sockets.SHUT_RDWR)
+    line = await world.written(toys.toy("ball", "console"))
+    assert line["responseStatus"]["code"] == 101
+    path = "/api/v1/namespaces?watch=true"
+    async with world.session.get(f"{world.server.url}{path}") as answer:
+        answer.close()
+    assert (await world.written(path))["responseStatus"]["code"] == 200
 
 
 @pytest.mark.parametrize("body", ["not json", "[]", '{"kind": "Toy"}', '{"kind": "Status"}'])

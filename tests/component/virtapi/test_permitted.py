@@ -11,6 +11,8 @@ from tests.component.virtapi.machines import Machines
 from tests.component.virtapi.place import GROUP_PATH, Place
 
 from clusterup import certificates, waiting
+from kubevirt.base.clock import SystemClock
+from kubevirt.kube.http.sockets import Sockets
 
 MASTER = {"X-Remote-User": "root", "X-Remote-Group": "system:masters"}
 
@@ -82,11 +84,16 @@ async def test_the_right_to_a_screen_is_none_to_its_picture(machines: Machines) 
 async def door(
     place: Place, shown: certificates.Pair | None = None
 ) -> AsyncIterator[aiohttp.ClientSession]:
-    connector = aiohttp.TCPConnector(ssl=place.door_context(shown))
-    async with aiohttp.ClientSession(
-        f"https://localhost:{place.port}", connector=connector
-    ) as made:
-        yield made
+    """Leaves nothing behind: a session forgets connections that it has taken leave of, which wait for an answer."""
+    sockets = Sockets()
+    connector = aiohttp.TCPConnector(ssl=place.door_context(shown), socket_factory=sockets)
+    try:
+        async with aiohttp.ClientSession(
+            f"https://localhost:{place.port}", connector=connector
+        ) as made:
+            yield made
+    finally:
+        await sockets.hang_up(SystemClock())
 
 
 async def asked(session: aiohttp.ClientSession, path: str) -> tuple[int, str]:

@@ -19,7 +19,7 @@ from kubevirt.apiserver.callees import words
 from kubevirt.apiserver.callees.callee import Callee, ClientFiles
 from kubevirt.apiserver.callees.callees import Callees, Way
 from kubevirt.apiserver.callees.errors import CalleeAway, NoAddress
-from kubevirt.apiserver.http.audited import ID, ID_HEADER
+from kubevirt.apiserver.http.audited import ID, ID_HEADER, begin
 from kubevirt.apiserver.refusals import bad_request
 from kubevirt.apiserver.registry.identity import Identity
 from kubevirt.base.clock import Clock
@@ -104,7 +104,7 @@ class Forwarder:
 async def _copied(request: web.BaseRequest, answer: aiohttp.ClientResponse) -> web.StreamResponse:
     pairs = [*headers.back(answer.headers.items()), *_audited(request)]
     response = web.StreamResponse(status=answer.status, reason=answer.reason, headers=pairs)
-    await response.prepare(request)
+    await begin(request, response)
     try:
         async for chunk in answer.content.iter_any():
             await response.write(chunk)

@@ -16,6 +16,7 @@ from yarl import URL
 
 from kubevirt.apiserver.aggregation import headers
 from kubevirt.apiserver.callees.callees import Way
+from kubevirt.apiserver.http.audited import begin
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import KubevirtError
 from kubevirt.base.tasks import first_of
@@ -77,7 +78,7 @@ async def join(
                 max_msg_size=MESSAGE_LIMIT,
                 timeout=CLOSE_S,
             )
-            await client.prepare(request)
+            await begin(request, client)
             await _joined(request, client, callee, clock)
         finally:
             # Without effect if it was closed already.

@@ -19,6 +19,13 @@ ANNOTATIONS: Final = web.RequestKey("annotations", dict[str, str])
 ID: Final = web.RequestKey("audit", str)
 """Under which a request is written down: a callee writes it down under the same."""
 ID_HEADER: Final = "Audit-Id"
+_BEGUN: Final = web.RequestKey("begun", int)
+
+
+async def begin(request: web.BaseRequest, response: web.StreamResponse) -> None:
+    """For answers that go on: whoever breaks one off has had its code, which is written down."""
+    await response.prepare(request)
+    request[_BEGUN] = response.status
 
 
 class Handler(Protocol):
@@ -65,7 +72,7 @@ class AuditedFront:
         if audit.level(noted.asked) == audit.REQUEST:
             noted.body = request.get(bodies.READ)
         noted.annotations = request.get(ANNOTATIONS) or {}
-        code = response.status if response is not None else 0
+        code = response.status if response is not None else request.get(_BEGUN, 0)
         self._log.write(audit.event(noted, code, self._clock.now(), _refusal(response)))
 
 

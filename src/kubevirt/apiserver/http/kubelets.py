@@ -21,6 +21,7 @@ from kubevirt.apiserver.callees import words
 from kubevirt.apiserver.callees.callee import Callee, ClientFiles
 from kubevirt.apiserver.callees.callees import Callees, Way
 from kubevirt.apiserver.callees.errors import CalleeAway
+from kubevirt.apiserver.http.audited import begin
 from kubevirt.apiserver.refusals import Refusal, bad_request, method_not_allowed, refusal
 from kubevirt.apiserver.registry import locating
 from kubevirt.apiserver.registry.answering import admit_connection
@@ -175,7 +176,7 @@ def _options(call: Call) -> dict[str, object]:
 
 async def _streamed(request: web.BaseRequest, answer: aiohttp.ClientResponse) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "text/plain"})
-    await response.prepare(request)
+    await begin(request, response)
     try:
         async for chunk in answer.content.iter_any():
             await response.write(chunk)

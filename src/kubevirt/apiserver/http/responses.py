@@ -9,6 +9,7 @@ from aiohttp import web
 
 from kubevirt.api.meta import Status
 from kubevirt.apiserver.http import answers, media, warnings
+from kubevirt.apiserver.http.audited import begin
 
 GZIP_FROM: Final = 128 * 1024
 """Bytes from which an answer is compressed: below that it costs more than it saves. Also how much of a
@@ -56,7 +57,7 @@ async def flowing(
     if packer:
         stream.headers.update({"Content-Encoding": "gzip", "Vary": "Accept-Encoding"})
     try:
-        await stream.prepare(request)
+        await begin(request, stream)
         while part:
             if packer:
                 part = await asyncio.to_thread(packer.compress, part)

@@ -7,6 +7,7 @@ from aiohttp import web
 
 from kubevirt.apiserver.http import media
 from kubevirt.apiserver.http.answers import Answers, error_frame
+from kubevirt.apiserver.http.audited import begin
 from kubevirt.apiserver.refusals import Refusal
 from kubevirt.apiserver.registry.watching import Watching
 from kubevirt.apiserver.storage.errors import StoreClosed, WatcherTooSlow
@@ -31,7 +32,7 @@ async def stream(
     deadline = clock.monotonic() + limit_s
     response.content_type = media.JSON
     response.enable_chunked_encoding()
-    await response.prepare(request)
+    await begin(request, response)
     try:
         async with clock.timeout(limit_s):
             async for sights in watching.sights(deadline):
