@@ -196,6 +196,7 @@ class Thorough(sqlite3.Connection):
         return super().execute(sql, *args)
 
     def _wait(self) -> None:
+        self._interrupted.clear()  # by one that came before there was anything to interrupt
         assert self._interrupted.wait(60)
 
 
