@@ -74,6 +74,7 @@ WHO_MAY: Mapping[str, Sequence[str]] = {
     ),
     "audit log": (
         "component/apiserver/test_audit::test_every_request_is_written_down_without_secrets",
+        "component/apiserver/test_aggregation::test_what_its_client_breaks_off_is_written_down_with_the_code_it_had",
         "unit/apiserver/auth/test_audit::test_lines_are_written_in_order_and_rotated",
     ),
 }
