@@ -48,6 +48,7 @@ class House:
         self.at_work: list[VirtController] = []
         """Those who lead and know everything there is."""
         self._audit_log = audit_log
+        self._leaves_instances_behind = False
 
     @property
     def agent(self) -> str:
@@ -103,6 +104,12 @@ class House:
 
     async def delete(self, resource: Resource[Any], name: str, **options: Any) -> None:
         await self.client.delete(resource, name, self.namespace, **options)
+
+    async def leave_behind(self, name: str) -> None:
+        """The machine goes, its guest stays."""
+        assert self._leaves_instances_behind, "the garbage collector may not know instances yet"
+        await self.delete(VIRTUAL_MACHINES, name, propagation="Orphan")
+        await self.until_gone(VIRTUAL_MACHINES, name)
 
     def key(self, name: str) -> Key:
         return Key(self.namespace, name)
@@ -174,9 +181,10 @@ class House:
 
         await waiting.until(is_gone, limit_s=LIMIT_S, what=f"{resource.kind} {name} is gone")
 
-    async def collects_instances(self) -> None:
-        """Returns when the garbage collector knows them. Kubernetes' own looks for new kinds twice a minute; of those that it
-        does not know it leaves none behind when their owner goes, and deletes them when it hears of them.
+    async def leaves_instances_behind(self) -> None:
+        """Returns when the garbage collector knows them: ask before virt-controller runs, who would look after the one that is
+        made for it. Kubernetes' own looks for new kinds twice a minute; of those that it does not know it leaves none
+        behind when their owner goes, and deletes them when it hears of them.
         """
         place = f"/api/v1/namespaces/{self.namespace}/configmaps"
         owner = msgspec.json.decode(
@@ -189,6 +197,7 @@ class House:
         await self.client.create(VIRTUAL_MACHINE_INSTANCES.raw, body)
         await self.client.raw("DELETE", f"{place}/owner")
         await self.until_gone(VIRTUAL_MACHINE_INSTANCES, "owned")
+        self._leaves_instances_behind = True
 
     async def told(self, name: str, reason: str) -> list[str]:
         """Events of an object, once there are any: they are written a moment after what they tell of."""
