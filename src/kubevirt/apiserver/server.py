@@ -168,7 +168,7 @@ async def serving(
             tls = settings.certificate.context
             await stack.enter_async_context(background(settings.certificate.run()))
         found = await stack.enter_async_context(
-            listening(front, settings.host, settings.port, tls, settings.limits)
+            listening(front, settings.host, settings.port, clock, tls, settings.limits)
         )
         scheme = "https" if tls else "http"
         yield ApiServer(

@@ -1,6 +1,7 @@
 """Who may call: those whom the API server lets, and nobody who only says so."""
 
 import io
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from tests.component.virtapi.place import GROUP_PATH, Place
 
 from clusterup import certificates, waiting
 from kubevirt.base.clock import SystemClock
-from kubevirt.kube.http.sockets import Sockets
+from kubevirt.base.sockets import Sockets
 
 MASTER = {"X-Remote-User": "root", "X-Remote-Group": "system:masters"}
 
@@ -86,7 +87,10 @@ async def door(
 ) -> AsyncIterator[aiohttp.ClientSession]:
     """Leaves nothing behind: a session forgets connections that it has taken leave of, which wait for an answer."""
     sockets = Sockets()
-    connector = aiohttp.TCPConnector(ssl=place.door_context(shown), socket_factory=sockets)
+    connector = aiohttp.TCPConnector(
+        ssl=place.door_context(shown),
+        socket_factory=lambda address: sockets.keep(socket.socket(*address[:3])),
+    )
     try:
         async with aiohttp.ClientSession(
             f"https://localhost:{place.port}", connector=connector

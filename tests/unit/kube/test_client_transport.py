@@ -28,7 +28,7 @@ from kubevirt.kube.errors import (
 )
 from kubevirt.kube.http import warnings
 from kubevirt.kube.http.request import Limits
-from kubevirt.kube.http.sockets import Sockets
+from kubevirt.kube.http.silence import wary_socket
 from kubevirt.kube.http.warnings import Warnings
 from kubevirt.kube.patches import MergePatch
 
@@ -475,7 +475,7 @@ async def test_a_proxy_that_refuses_or_is_away_is_named() -> None:
 
 
 def test_a_machine_that_is_gone_is_noticed_within_half_a_minute() -> None:
-    with Sockets()((socket.AF_INET, socket.SOCK_STREAM, 0)) as opened:
+    with wary_socket((socket.AF_INET, socket.SOCK_STREAM, 0)) as opened:
 
         def option(level: int, name: int) -> int:
             return opened.getsockopt(level, name)

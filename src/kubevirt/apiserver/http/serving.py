@@ -18,6 +18,8 @@ from kubevirt.apiserver import refusals
 from kubevirt.apiserver.http import responses
 from kubevirt.apiserver.http.audited import Handler
 from kubevirt.apiserver.http.limits import Limits
+from kubevirt.base.clock import Clock
+from kubevirt.base.entrance import Entrance
 from kubevirt.base.log import get_logger
 
 log = get_logger(__name__)
@@ -30,38 +32,19 @@ BACKLOG: Final = 1024
 class Listening:
     """The port, and how to open the same on sockets of others."""
 
-    def __init__(self, gate: "Gate", tls: ssl.SSLContext | None, limits: Limits) -> None:
-        self.port = 0
-        self._gate = gate
+    def __init__(self, entrance: Entrance, tls: ssl.SSLContext | None, port: int) -> None:
+        self.port = port
+        self._entrance = entrance
         self._tls = tls
-        self._handshake_s = limits.handshake_s if tls else None
-
-    async def open(self, host: str, port: int) -> asyncio.Server:
-        server = await asyncio.get_running_loop().create_server(
-            self._gate,
-            host,
-            port,
-            ssl=self._tls,
-            ssl_handshake_timeout=self._handshake_s,
-            backlog=BACKLOG,
-        )
-        self.port = server.sockets[0].getsockname()[1]
-        return server
 
     @asynccontextmanager
     async def also_on(self, listener: socket.socket) -> AsyncIterator[None]:
         """Serves on a listening socket while the body runs, and closes it."""
-        server = await asyncio.get_running_loop().create_server(
-            self._gate,
-            sock=listener,
-            ssl=self._tls,
-            ssl_handshake_timeout=self._handshake_s,
-            backlog=BACKLOG,
-        )
+        door = await self._entrance.open_on(listener, tls=self._tls)
         try:
             yield
         finally:
-            server.close()
+            await door.shut()
 
 
 @asynccontextmanager
@@ -69,6 +52,7 @@ async def listening(
     front: Handler,
     host: str,
     port: int,
+    clock: Clock,
     tls: ssl.SSLContext | None = None,
     limits: Limits | None = None,
 ) -> AsyncIterator[Listening]:
@@ -76,16 +60,12 @@ async def listening(
     limits = limits or Limits()
     gate = Gate(front, limits)
     runner = web.ServerRunner(gate, shutdown_timeout=SHUTDOWN_S)
+    entrance = Entrance(gate, clock, handshake_s=limits.handshake_s, backlog=BACKLOG)
     await runner.setup()
     try:
-        found = Listening(gate, tls, limits)
-        server = await found.open(host, port)
-        try:
-            yield found
-        finally:
-            server.close()
+        yield Listening(entrance, tls, await entrance.open(host, port, tls=tls))
     finally:
-        await runner.cleanup()
+        await entrance.close(runner.cleanup)
 
 
 class Gate(web.Server):

@@ -125,7 +125,13 @@ async def standing(
             context = tls.context if tls else None
             await stack.enter_async_context(
                 telling(
-                    metrics, health, host=given.listen, port=given.port, tls=context, pages=pages
+                    metrics,
+                    health,
+                    clock,
+                    host=given.listen,
+                    port=given.port,
+                    tls=context,
+                    pages=pages,
                 )
             )
         client = await stack.enter_async_context(Client(config, clock=clock))

@@ -121,7 +121,7 @@ async def serving(
         port = None
         if tls is not None:
             service = WebService(Guests(vmis, attendants), events, settings, clock)
-            port = await stack.enter_async_context(web.serving(service, settings, tls))
+            port = await stack.enter_async_context(web.serving(service, settings, tls, clock))
         yield Handler(vmis, attendants, controller, heartbeat, recorder, port)
 
 

@@ -68,5 +68,5 @@ async def running(
             health=settings.health,
         )
         parts.metrics.add(parts.tunnels.families)
-        async with serving(Front(parts), settings.doors) as port:
+        async with serving(Front(parts), settings.doors, clock) as port:
             yield port

@@ -1,6 +1,6 @@
 """The doors: a TLS port for an API server elsewhere, a private unix socket for one of the same process.
 
-    async with serving(front, Doors(tls=context, host="0.0.0.0", port=8443)) as port:
+    async with serving(front, Doors(tls=context, host="0.0.0.0", port=8443), clock) as port:
         ...
 
 The context must ask for certificates of clients and trust nobody for them but the front proxy's authority. The
@@ -18,6 +18,8 @@ from typing import Final
 
 from aiohttp import web
 
+from kubevirt.base.clock import Clock
+from kubevirt.base.entrance import Entrance
 from kubevirt.base.log import get_logger
 from kubevirt.components.virtapi.front import Front
 from kubevirt.components.virtapi.keepalive import watch_over
@@ -49,45 +51,27 @@ class Doors:
 
 
 @asynccontextmanager
-async def serving(front: Front, doors: Doors) -> AsyncIterator[int]:
+async def serving(front: Front, doors: Doors, clock: Clock) -> AsyncIterator[int]:
     """The port; 0 if there is none."""
     gate = _Gate(front)
     runner = web.ServerRunner(gate, shutdown_timeout=SHUTDOWN_S)
     await runner.setup()
+    entrance = Entrance(gate, clock, handshake_s=HANDSHAKE_S, backlog=BACKLOG)
+
+    async def end() -> None:
+        await front.callers.hang_up()
+        await runner.cleanup()
+
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(runner.cleanup)
-        stack.push_async_callback(front.callers.hang_up)
+        stack.push_async_callback(entrance.close, end)
         port = 0
         if doors.tls is not None:
-            port = await _port(stack, gate, doors, doors.tls)
+            port = await entrance.open(doors.host, doors.port, tls=doors.tls)
         if doors.socket is not None:
-            await _socket(stack, gate, doors.socket)
+            await entrance.open_on(_bound(doors.socket))
+            stack.callback(doors.socket.unlink, missing_ok=True)
         log.info("virt-api listens", port=port, socket=str(doors.socket or ""))
         yield port
-
-
-async def _port(stack: AsyncExitStack, gate: "_Gate", doors: Doors, tls: ssl.SSLContext) -> int:
-    server = await asyncio.get_running_loop().create_server(
-        gate,
-        doors.host,
-        doors.port,
-        ssl=tls,
-        ssl_handshake_timeout=HANDSHAKE_S,
-        backlog=BACKLOG,
-    )
-    stack.callback(server.close)
-    number: int = server.sockets[0].getsockname()[1]
-    return number
-
-
-async def _socket(stack: AsyncExitStack, gate: "_Gate", path: Path) -> None:
-    listener = _bound(path)
-    stack.callback(listener.close)
-    stack.callback(path.unlink, missing_ok=True)
-    server = await asyncio.get_running_loop().create_unix_server(
-        gate, sock=listener, backlog=BACKLOG
-    )
-    stack.callback(server.close)
 
 
 def _bound(path: Path) -> socket.socket:
@@ -97,7 +81,6 @@ def _bound(path: Path) -> socket.socket:
     try:
         listener.bind(str(path))
         path.chmod(0o600)  # before it listens
-        listener.setblocking(False)
     except OSError:
         listener.close()
         raise

@@ -157,7 +157,9 @@ class Together:
         async with (
             Client(config, clock=clock) as client,
             following(client, clock) as configuration,
-            telling(metrics, health, host=address, port=0, tls=tls.context, pages=pages) as port,
+            telling(
+                metrics, health, clock, host=address, port=0, tls=tls.context, pages=pages
+            ) as port,
             whereabouts.told(self._client, whereabouts.figures_of(name), address, port, clock),
         ):
             configuration.add_listener(tls.follow)

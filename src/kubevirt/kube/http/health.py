@@ -2,7 +2,7 @@
 
     health = Health()
     health.add("informers", lambda: "" if informer.is_synced else "the cache is not complete yet")
-    async with telling(metrics, health, host="0.0.0.0", port=8443, tls=context) as port:
+    async with telling(metrics, health, clock, host="0.0.0.0", port=8443, tls=context) as port:
         ...
 
 It tells nothing that would need a secret to be kept, so everybody may ask.
@@ -16,6 +16,8 @@ from typing import Any, Final
 
 from aiohttp import web
 
+from kubevirt.base.clock import Clock
+from kubevirt.base.entrance import Entrance
 from kubevirt.kube.metrics import CONTENT_TYPE, Metrics
 
 SHUTDOWN_S: Final = 1.0
@@ -48,6 +50,7 @@ Page = Callable[[], Any]
 async def telling(
     metrics: Metrics,
     health: Health,
+    clock: Clock,
     *,
     host: str,
     port: int,
@@ -61,17 +64,14 @@ async def telling(
             return web.Response(status=405)
         return _answer(request.path, metrics, health, pages)
 
-    runner = web.ServerRunner(
-        web.Server(answer, access_log=None),
-        shutdown_timeout=SHUTDOWN_S,
-    )
+    server = web.Server(answer, access_log=None)
+    runner = web.ServerRunner(server, shutdown_timeout=SHUTDOWN_S)
+    entrance = Entrance(server, clock)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, host, port, ssl_context=tls)
-        await site.start()
-        yield runner.addresses[0][1]
+        yield await entrance.open(host, port, tls=tls)
     finally:
-        await runner.cleanup()
+        await entrance.close(runner.cleanup)
 
 
 def _answer(

@@ -13,6 +13,7 @@ What a caller can rely on:
 """
 
 import random
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -26,6 +27,7 @@ from yarl import URL
 from kubevirt.api.resource import Resource
 from kubevirt.base.clock import Clock
 from kubevirt.base.errors import KubevirtError
+from kubevirt.base.sockets import Sockets
 from kubevirt.kube.access import certificates
 from kubevirt.kube.access.config import Config, Impersonation
 from kubevirt.kube.access.credentials import Identity
@@ -40,7 +42,7 @@ from kubevirt.kube.errors import (
 from kubevirt.kube.http import answers, failures, warnings
 from kubevirt.kube.http.answers import Answer
 from kubevirt.kube.http.request import Limits, Request
-from kubevirt.kube.http.sockets import Sockets
+from kubevirt.kube.http.silence import wary_socket
 from kubevirt.kube.http.traffic import Traffic
 from kubevirt.kube.http.warnings import OnWarning
 
@@ -84,7 +86,7 @@ class Transport:
     ) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                limit=0, socket_factory=self._sockets, force_close=force_close
+                limit=0, socket_factory=self._socket, force_close=force_close
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self.limits.connect_s),
@@ -97,6 +99,10 @@ class Transport:
             await self._upgrades.close()
             await self._sockets.hang_up(self.clock)
             self._session = self._upgrades = None
+
+    def _socket(self, address: tuple[Any, ...]) -> socket.socket:
+        """For an address, as aiohttp asks for it."""
+        return self._sockets.keep(wary_socket(address))
 
     async def call(self, request: Request, on_warning: OnWarning | None) -> bytes:
         """The whole answer."""

@@ -7,11 +7,12 @@ user is and what they may do was decided before the call came here.
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import Final
+from typing import Final, cast
 
 from aiohttp import web
 
 from kubevirt.base.clock import Clock
+from kubevirt.base.entrance import Entrance
 from kubevirt.base.errors import KubevirtError, UserError
 from kubevirt.base.files import Root
 from kubevirt.base.log import get_logger
@@ -196,18 +197,18 @@ async def _healthy(_: web.Request) -> web.StreamResponse:
 
 @asynccontextmanager
 async def serving(
-    service: WebService, settings: HandlerSettings, tls: ssl.SSLContext
+    service: WebService, settings: HandlerSettings, tls: ssl.SSLContext, clock: Clock
 ) -> AsyncIterator[int]:
     """Serves while the body runs; the port."""
     runner = web.AppRunner(
         service.application(), access_log=None, handle_signals=False, shutdown_timeout=1.0
     )
     await runner.setup()
+    set_up = cast("web.Server", runner.server)  # there is one now
+    entrance = Entrance(set_up, clock)
     try:
-        site = web.TCPSite(runner, settings.address, settings.port, ssl_context=tls)
-        await site.start()
-        port: int = runner.addresses[0][1]
+        port = await entrance.open(settings.address, settings.port, tls=tls)
         log.info("guests of this node can be asked for", port=port)
         yield port
     finally:
-        await runner.cleanup()
+        await entrance.close(runner.cleanup)

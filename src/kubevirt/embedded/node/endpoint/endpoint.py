@@ -66,13 +66,14 @@ async def serving(
     try:
         async with (
             background(_renewed(context, files, clock)),
-            listening(front, settings.host, settings.port, context, _LIMITS) as found,
+            listening(front, settings.host, settings.port, clock, context, _LIMITS) as found,
         ):
             if elsewhere is None:
                 yield found.port
             else:
+                port = elsewhere.getsockname()[1]
                 async with found.also_on(elsewhere):
-                    yield elsewhere.getsockname()[1]
+                    yield port
     finally:
         await front.callers.hang_up()
 

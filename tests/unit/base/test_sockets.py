@@ -16,10 +16,10 @@ from tests import tls_servers
 from clusterup.certificates import Authority
 from kubevirt.api.resource import Resource
 from kubevirt.base.clock import SystemClock
+from kubevirt.base.sockets import Sockets
 from kubevirt.kube.access.config import Config
 from kubevirt.kube.access.material import Inline
 from kubevirt.kube.client import Client
-from kubevirt.kube.http.sockets import Sockets
 
 LAMPS = Resource("house.example", "v1", "lamps", "Lamp", False, dict[str, Any])
 EVENT = b'{"type":"ADDED","object":{"metadata":{"name":"hall","resourceVersion":"7"}}}\n'
@@ -80,7 +80,7 @@ def test_a_program_that_ends_in_the_middle_of_a_watch_leaves_no_socket() -> None
 
 async def test_a_socket_that_nobody_attends_to_is_closed_too() -> None:
     sockets = Sockets()
-    unused = sockets((socket.AF_INET, socket.SOCK_STREAM, 0))
+    unused = sockets.keep(socket.socket())
     await sockets.hang_up(SystemClock())
     assert unused.fileno() == -1
     assert not len(sockets)
@@ -89,7 +89,7 @@ async def test_a_socket_that_nobody_attends_to_is_closed_too() -> None:
 @pytest.mark.parametrize("way", ["close", "detach"])
 def test_a_socket_that_is_closed_is_forgotten(way: str) -> None:
     sockets = Sockets()
-    opened = sockets((socket.AF_INET, socket.SOCK_STREAM, 0))
+    opened = sockets.keep(socket.socket())
     assert len(sockets) == 1
     number = getattr(opened, way)()
     with suppress(TypeError):
