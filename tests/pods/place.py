@@ -9,13 +9,14 @@ Every wait has a limit; one that was in vain says how the pod stands and what ha
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from pathlib import Path
 from typing import Any
 
 from tests.pods import objects
-from tests.pods.home import Home
+from tests.pods.home import KUBERNETES, Home
 from tests.pods.objects import Object, a_pod, condition, is_true, phase
 
 from clusterup import errors, processes, waiting
@@ -33,6 +34,12 @@ LIMIT_S = 120.0
 
 PODS = scheme.PODS.raw
 EVENTS = scheme.EVENTS.raw
+_MISSED = re.compile(
+    rb'rpc error: code = NotFound desc = an error occurred when try to find container "\w+": not found$'
+)
+"""What Kubernetes' kubelet adds to a log that it follows, now and then: it looks whether the container runs on when that
+is gone already.
+"""
 RESOURCES: Mapping[str, Resource[Object]] = {
     resource.kind: resource.raw
     for resource in (
@@ -313,6 +320,8 @@ class Place:
                 gone = tasks.create_task(self._delete_and_wait(name))
                 async for piece in pieces:
                     said += piece
+        if self.home.name == KUBERNETES:
+            said = _MISSED.sub(b"", said)
         return said.decode(), gone.result()
 
     async def _delete_and_wait(self, name: str) -> Object:

@@ -80,9 +80,9 @@ class Entrance:
 
     async def close(self, end: Callable[[], Awaitable[None]]) -> None:
         """Nobody else comes in, those who are inside `end` what they are at, and leave."""
-        for each in self._doors:
-            await each.shut()
         try:
+            for each in self._doors:
+                await each.shut()
             await end()
         finally:
             await self._inside.hang_up(self._clock, FAREWELL_S)

@@ -68,8 +68,8 @@ async def serving(front: Front, doors: Doors, clock: Clock) -> AsyncIterator[int
         if doors.tls is not None:
             port = await entrance.open(doors.host, doors.port, tls=doors.tls)
         if doors.socket is not None:
-            await entrance.open_on(_bound(doors.socket))
             stack.callback(doors.socket.unlink, missing_ok=True)
+            await entrance.open_on(_bound(doors.socket))
         log.info("virt-api listens", port=port, socket=str(doors.socket or ""))
         yield port
 
