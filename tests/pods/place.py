@@ -10,6 +10,7 @@ Every wait has a limit; one that was in vain says how the pod stands and what ha
 import asyncio
 import json
 import re
+import signal
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from pathlib import Path
@@ -31,6 +32,8 @@ from kubevirt.kube.watch import EventType, WatchEvent
 
 LIMIT_S = 120.0
 """To end a hang, also on a busy machine; what is waited for takes a second or two."""
+
+KILLED = 128 + signal.SIGKILL
 
 PODS = scheme.PODS.raw
 EVENTS = scheme.EVENTS.raw
@@ -263,8 +266,9 @@ class Place:
         await self.sh(name, "until [ -e /tmp/listening ]; do sleep 0.1; done", container)
 
     async def open_gate(self, name: str, container: str | None = None) -> None:
-        """Lets a program go on that waits at its `GATE`."""
-        await self.sh(name, "touch /tmp/open", container)
+        """Lets a program go on that waits at its `GATE`. If it ends then, who has opened may be killed with it."""
+        code, said = await self.try_sh(name, "touch /tmp/open", container)
+        assert code in (0, KILLED), f"the gate of {name} cannot be opened: {code}, {said}"
 
     async def try_sh(self, name: str, script: str, container: str | None = None) -> tuple[int, str]:
         """Its exit code and what it prints to standard output."""

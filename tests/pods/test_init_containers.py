@@ -1,6 +1,7 @@
 """Init containers: one after the other, each to its end, before anything else."""
 
 from tests.pods.objects import (
+    GATE,
     WAIT,
     Object,
     a_container,
@@ -44,7 +45,7 @@ async def test_they_run_one_after_the_other_and_before_the_rest(place: Place) ->
 
 
 async def test_a_pod_that_is_initialized_waits_and_says_for_whom(place: Place) -> None:
-    gate = init("gate", "until [ -e /shared/open ]; do sleep 0.1; done")
+    gate = init("gate", GATE)
     await place.create(
         a_pod("gated", initContainers=[gate, init("next", "exit 0")], volumes=VOLUMES)
     )
@@ -57,7 +58,7 @@ async def test_a_pod_that_is_initialized_waits_and_says_for_whom(place: Place) -
     assert "[gate next]" in condition(pod, "Initialized")["message"]
     shown = (await place.kubectl("get", "pod", "gated", "--no-headers")).stdout
     assert shown.split()[1:3] == ["0/1", "Init:0/2"]
-    await place.sh("gated", "touch /shared/open", "gate")
+    await place.open_gate("gated", "gate")
     assert is_true(await place.until_ready("gated"), "Initialized")
 
 
