@@ -4,7 +4,9 @@ import asyncio
 import json
 
 import pytest
-from tests.component.virtapi.machines import Machines
+from tests.component.virtapi.machines import MERGE, Machines
+
+from kubevirt.base.tasks import background
 
 DRY = '{"dryRun": ["All"]}'
 
@@ -16,6 +18,25 @@ def said_of(name: str, message: str) -> str:
 async def test_a_halted_machine_is_started(machines: Machines) -> None:
     await machines.machine(runStrategy="Halted")
     said = await machines.put(machines.call("virtualmachines", "testvm", "start"))
+    assert said.code == 0, said.stderr
+    vm = await machines.get("virtualmachines", "testvm")
+    assert vm["spec"]["runStrategy"] == "Always"
+
+
+async def test_a_machine_that_others_write_to_again_and_again_is_started_all_the_same(
+    machines: Machines,
+) -> None:
+    """Now and then it was refused: whoever looks after a machine wrote its status five times in a row."""
+    await machines.machine(runStrategy="Halted")
+    path = machines.path("virtualmachines", "testvm")
+
+    async def write() -> None:
+        for number in range(100):
+            note = {"metadata": {"annotations": {"number": str(number)}}}
+            await machines.client.raw("PATCH", path, note, content_type=MERGE)
+
+    async with background(write(), write()):
+        said = await machines.put(machines.call("virtualmachines", "testvm", "start"))
     assert said.code == 0, said.stderr
     vm = await machines.get("virtualmachines", "testvm")
     assert vm["spec"]["runStrategy"] == "Always"

@@ -1,6 +1,7 @@
 """Start, stop, restart: `virt.commands.power` says what they change, here it is written.
 
-Each write holds only if the machine is still the one that was decided on; if it is not, the decision is made anew.
+Each write holds only if the machine is still the one that was decided on; if it is not, the decision is made anew, at
+longer and longer intervals: whoever is at it may write several times in a row.
 """
 
 from collections.abc import Callable
@@ -29,7 +30,10 @@ from kubevirt.virt.machine.requests import Requests
 
 log = get_logger(__name__)
 
-TRIES: Final = 5
+PATIENCE_S: Final = 10.0
+PAUSE_S: Final = 0.01
+"""The first; each is twice the one before it."""
+LONGEST_PAUSE_S: Final = 1.0
 GRACE: Final = "/spec/terminationGracePeriodSeconds"
 MOVED: Final = (
     "the object has been modified; please apply your changes to the latest version and try again"
@@ -58,7 +62,9 @@ class Power:
 
     async def _carried_out(self, asked: Asked, decide: Decide[O], options: O) -> web.Response:
         is_dry = bodies.is_dry(options.dry_run)
-        for _ in range(TRIES):
+        clock, pause_s = self._parts.clock, PAUSE_S
+        ends = clock.monotonic() + PATIENCE_S
+        while clock.monotonic() < ends:
             seen = await self._look(asked)
             plan = decide(seen.vm, seen.vmi, options)
             try:
@@ -69,6 +75,9 @@ class Power:
                     raise
             else:
                 return web.Response(status=202)
+            await clock.sleep(pause_s)
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+        log.warning("others write to a machine all the time", name=asked.name, for_s=PATIENCE_S)
         raise conflict(MACHINE, asked.name, MOVED)
 
     async def _look(self, asked: Asked) -> "_Seen":
