@@ -50,14 +50,15 @@ class Held:
 
 @contextmanager
 def held(store: Store) -> Iterator[Held]:
+    """Its look at statements stays for as long as the store is open. To take it away, Python would wait for SQLite with its
+    one lock in hand, and SQLite, in the middle of a statement, for that lock in order to let it be looked at.
+    """
     found = Held()
-    connection = connection_of(store)
-    connection.set_trace_callback(found.look)
+    connection_of(store).set_trace_callback(found.look)
     try:
         yield found
     finally:
         found.let_go()
-        connection.set_trace_callback(None)
 
 
 async def test_while_the_past_is_forgotten_everything_is_read_and_a_write_waits_for_one_step(
