@@ -9,6 +9,7 @@ import shutil
 import socket
 import struct
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,9 @@ MIB = 1 << 20
 CLUSTER = 1 << 16
 SECRET = ("--object", "secret,id=key,data=abc")
 ENCRYPTED = "encrypt.format=aes,encrypt.key-secret=key"
+BRIEF = ImageLimits(timeout_s=0.2)
+
+Silence = Callable[[], None]
 
 
 def qemu_img(*args: object) -> str:
@@ -204,9 +208,23 @@ async def test_the_processor_time_for_an_image_is_limited(tmp_path: Path) -> Non
         await check(image, limits=ImageLimits(cpu_s=1, timeout_s=180))
 
 
-async def test_a_disk_that_does_not_answer_is_tried_again(tmp_path: Path) -> None:
+@pytest.fixture
+def silence(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Silence:
+    """From when it is called, qemu-img waits without end, as it does for a disk that does not answer."""
+    program = tmp_path_factory.mktemp("programs") / "qemu-img"
+    program.write_text("#!/bin/sh\nexec sleep 600\n")
+    program.chmod(0o755)
+    path = f"{program.parent}:{commands.SEARCH_PATH}"
+    return lambda: monkeypatch.setattr(
+        commands, "ENVIRONMENT", {**commands.ENVIRONMENT, "PATH": path}
+    )
+
+
+async def test_a_disk_that_does_not_answer_is_tried_again(tmp_path: Path, silence: Silence) -> None:
+    image = an_image(tmp_path)
+    silence()
     with pytest.raises(CommandTimedOut, match="did not finish within"):
-        await admit(an_image(tmp_path), limits=ImageLimits(timeout_s=0))
+        await admit(image, limits=BRIEF)
 
 
 @pytest.mark.parametrize("length", [0, 20, 100])
@@ -314,9 +332,10 @@ async def test_a_disk_of_a_size_that_none_can_have_is_refused(tmp_path: Path, si
     assert names_in(tmp_path) == []
 
 
-async def test_a_disk_that_cannot_be_made_leaves_nothing(tmp_path: Path) -> None:
+async def test_a_disk_that_cannot_be_made_leaves_nothing(tmp_path: Path, silence: Silence) -> None:
+    silence()
     with pytest.raises(CommandTimedOut):
-        await create_blank(str(tmp_path / "disk"), MIB, limits=ImageLimits(timeout_s=0))
+        await create_blank(str(tmp_path / "disk"), MIB, limits=BRIEF)
     assert names_in(tmp_path) == []
 
 
@@ -335,12 +354,13 @@ async def test_a_copy_has_the_content_and_tells_how_far_it_is(tmp_path: Path) ->
     assert (await measure(image, "qcow2")).required >= 4 * MIB
 
 
-async def test_a_copy_over_its_limit_leaves_nothing(tmp_path: Path) -> None:
+async def test_a_copy_over_its_limit_leaves_nothing(tmp_path: Path, silence: Silence) -> None:
     raw = tmp_path / "image.raw"
     raw.write_bytes(os.urandom(4 * MIB))
     image = await admit(str(raw), "raw")
+    silence()
     with pytest.raises(CommandTimedOut):
-        await convert(image, str(tmp_path / "copy"), "qcow2", limits=ImageLimits(timeout_s=0))
+        await convert(image, str(tmp_path / "copy"), "qcow2", limits=BRIEF)
     assert names_in(tmp_path) == ["image.raw"]
 
 
