@@ -32,7 +32,7 @@ SECRET = ("--object", "secret,id=key,data=abc")
 ENCRYPTED = "encrypt.format=aes,encrypt.key-secret=key"
 BRIEF = ImageLimits(timeout_s=0.2)
 
-Silence = Callable[[], None]
+Silence = Callable[[str], None]
 
 
 def qemu_img(*args: object) -> str:
@@ -210,19 +210,22 @@ async def test_the_processor_time_for_an_image_is_limited(tmp_path: Path) -> Non
 
 @pytest.fixture
 def silence(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Silence:
-    """From when it is called, qemu-img waits without end, as it does for a disk that does not answer."""
-    program = tmp_path_factory.mktemp("programs") / "qemu-img"
-    program.write_text("#!/bin/sh\nexec sleep 600\n")
-    program.chmod(0o755)
-    path = f"{program.parent}:{commands.SEARCH_PATH}"
-    return lambda: monkeypatch.setattr(
-        commands, "ENVIRONMENT", {**commands.ENVIRONMENT, "PATH": path}
-    )
+    """From then on one of qemu-img's commands waits without end, as it does for a disk that does not answer."""
+    program, real = tmp_path_factory.mktemp("programs") / "qemu-img", shutil.which("qemu-img")
+
+    def silenced(command: str) -> None:
+        words = f'if [ "$1" = {command} ]; then exec sleep 600; fi; exec {real} "$@"'
+        program.write_text(f"#!/bin/sh\n{words}\n")
+        program.chmod(0o755)
+        path = f"{program.parent}:{commands.SEARCH_PATH}"
+        monkeypatch.setattr(commands, "ENVIRONMENT", {**commands.ENVIRONMENT, "PATH": path})
+
+    return silenced
 
 
 async def test_a_disk_that_does_not_answer_is_tried_again(tmp_path: Path, silence: Silence) -> None:
     image = an_image(tmp_path)
-    silence()
+    silence("info")
     with pytest.raises(CommandTimedOut, match="did not finish within"):
         await admit(image, limits=BRIEF)
 
@@ -333,7 +336,7 @@ async def test_a_disk_of_a_size_that_none_can_have_is_refused(tmp_path: Path, si
 
 
 async def test_a_disk_that_cannot_be_made_leaves_nothing(tmp_path: Path, silence: Silence) -> None:
-    silence()
+    silence("create")
     with pytest.raises(CommandTimedOut):
         await create_blank(str(tmp_path / "disk"), MIB, limits=BRIEF)
     assert names_in(tmp_path) == []
@@ -358,7 +361,7 @@ async def test_a_copy_over_its_limit_leaves_nothing(tmp_path: Path, silence: Sil
     raw = tmp_path / "image.raw"
     raw.write_bytes(os.urandom(4 * MIB))
     image = await admit(str(raw), "raw")
-    silence()
+    silence("convert")
     with pytest.raises(CommandTimedOut):
         await convert(image, str(tmp_path / "copy"), "qcow2", limits=BRIEF)
     assert names_in(tmp_path) == ["image.raw"]
