@@ -27,8 +27,6 @@ from kubevirt.components.virtapi.keepalive import watch_over
 log = get_logger(__name__)
 
 SHUTDOWN_S: Final = 1.0
-BACKLOG: Final = 256
-HANDSHAKE_S: Final = 10.0
 CONNECTIONS: Final = 4000
 """Consoles stay open for hours; a crowd that only wants to keep the door busy is let go."""
 IDLE_S: Final = 90.0
@@ -56,7 +54,7 @@ async def serving(front: Front, doors: Doors, clock: Clock) -> AsyncIterator[int
     gate = _Gate(front)
     runner = web.ServerRunner(gate, shutdown_timeout=SHUTDOWN_S)
     await runner.setup()
-    entrance = Entrance(gate, clock, handshake_s=HANDSHAKE_S, backlog=BACKLOG)
+    entrance = Entrance(gate, clock)
 
     async def end() -> None:
         await front.callers.hang_up()
